@@ -46,7 +46,10 @@ look() {
     need qemu-user qemu-aarch64
     # Debian's Python comes without the modules that virtual environments need.
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3" packages="$packages python3-venv"
-    need valgrind valgrind # the test that changes buffers under four threads
+    need valgrind valgrind callgrind_annotate # the test that changes buffers under four threads; a reader of exports
+    # Readers of exports: `go tool pprof`, and npm for speedscope's schema and Firefox Profiler.
+    need golang-go go
+    need npm npm
 }
 
 step "what the machine has"
@@ -86,6 +89,21 @@ if ! { "$drawer/bin/python" -m pip freeze | grep -q -x "$(sed -n 's/^\(gprof2dot
         python3 -m venv --clear "$drawer" &&
         "$drawer/bin/python" -m pip install -q --disable-pip-version-check --require-hashes -r tests/gprof2dot.txt ||
         echo "check: gprof2dot cannot be installed; the tests that need it say SKIPPED"
+fi
+
+step "readers of exports"
+# Each in a fixed version: Python's packages in a virtual environment, and packages of npm.
+readers=${CARGO_TARGET_DIR:-target}/exports
+if ! { "$readers/python/bin/python" -m pip freeze | grep -v '^#' >"$readers/freeze" && grep -v '^#' tests/clients/python.txt | grep -q -v -x -F -f "$readers/freeze"; test $? = 1; } 2>/dev/null; then
+    may_install && echo "Installing readers of exports into $readers" && mkdir -p "$readers" &&
+        python3 -m venv --clear "$readers/python" &&
+        "$readers/python/bin/python" -m pip install -q --disable-pip-version-check -r tests/clients/python.txt ||
+        echo "check: readers of exports cannot be installed; the tests that need them say SKIPPED"
+fi
+if ! [ -d "$readers/npm/node_modules/speedscope" ]; then
+    may_install && command -v npm >/dev/null 2>&1 &&
+        npm install --silent --no-fund --no-audit --prefix "$readers/npm" speedscope@1.25.0 ||
+        echo "check: speedscope cannot be installed; the tests that need it say SKIPPED"
 fi
 
 step "formatting and lints"

@@ -97,8 +97,8 @@ use terminal::progress::Progress;
 pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use analysis::graph::Node;
 pub use analysis::{
-    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, ContextRow, ContextTable, FlatRow, Frame,
-    FunctionInfo, SourceLocation, StackSums, Stats,
+    Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, ContextRow, ContextTable, FlatRow,
+    Frame, FunctionInfo, FunctionTimes, SampleNode, SamplePlace, SampleTree, SourceLocation, StackSums, Stats,
 };
 #[doc(hidden)]
 pub use cli::command;

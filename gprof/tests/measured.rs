@@ -13,7 +13,7 @@ use gprof::internals::{
     Arcs, CallSites, Code, Flat, Functions, Graph, GraphSelection, Machine, Measured, Selections, StackSelection,
     contexts,
 };
-use gprof::{FunctionId, Node, Place, StackSums};
+use gprof::{Frame, FunctionId, Node, Place, StackSums};
 use proptest::prelude::*;
 use simulator::{LOW, NAMES, Program, Run, SITES, SIZE, Site, Step, functions};
 
@@ -51,6 +51,27 @@ fn calls(program: &Program, run: &Run) -> BTreeMap<(usize, usize), u64> {
         }
     }
     calls
+}
+
+/// The ticks during which each function was on the stack for certain: in a frame that has no doubt.
+fn certain(program: &Program, run: &Run) -> Vec<u64> {
+    let (functions, bytes) = (functions(), program.code());
+    let code = Code { machine: Machine::X86_64, start: LOW, bytes: &bytes };
+    let contexts = contexts(&run.stacks, &functions, &CallSites::in_memory(&run.arcs, &functions, code));
+    let all = contexts.all();
+    let mut ticks = vec![0; NAMES.len()];
+    for context in all {
+        let callers = std::iter::successors(Some(context), |context| context.parent().map(|parent| &all[parent]));
+        let on_stack: BTreeSet<usize> = callers
+            .filter(|context| !context.is_doubtful)
+            .filter_map(|context| match context.frame {
+                Frame::Function(id) => Some(id.index()),
+                _ => None,
+            })
+            .collect();
+        on_stack.into_iter().for_each(|function| ticks[function] += context.ticks);
+    }
+    ticks
 }
 
 fn program(tails: usize) -> impl Strategy<Value = Program> {
@@ -101,6 +122,10 @@ proptest! {
         let program = Program { through_register, ..program };
         let run = program.run(&steps);
         let (found, sums) = with_measured(&program, &run, |functions, measured| (inclusive(functions, measured), measured.sums));
+        // Each frame without a mark was there, also below and above frames with a mark.
+        for (found, truth) in certain(&program, &run).iter().zip(&run.inclusive) {
+            prop_assert!(found <= truth, "{found} {truth}");
+        }
         if sums.doubtful == 0 {
             prop_assert_eq!(found, (run.inclusive, run.pairs));
         } else {

@@ -96,9 +96,9 @@ impl Side {
         self.samples().iter().map(Samples::total).sum()
     }
 
-    /// The calls that the file has.
+    /// The calls of all threads that the file has.
     pub fn all_calls(&self) -> impl Iterator<Item = &Call> {
-        self.calls().iter().flat_map(Calls::calls)
+        self.calls().iter().filter(|calls| calls.thread().is_none()).flat_map(Calls::calls)
     }
 
     /// The number of calls of functions of an object, or elsewhere.

@@ -256,7 +256,7 @@ fn the_runtime_depends_only_on_the_layout_and_the_encoders() {
 /// Statics of the runtime that a forked child does not reset through `per_process`, as (module, names, reason).
 const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("per_process", &["PER_PROCESS"], "this is what a child resets"),
-    ("merge", &["SETTLED", "OUTSIDE", "OWN"], "they lead to rows of per_process"),
+    ("merge", &["SETTLED", "SETTLED_CALLS", "BY_THREAD", "OUTSIDE", "OWN"], "they lead to rows of per_process"),
     ("merge", &["RECORDED_BIAS"], "the child's tables stay as they are, and the child has the program where it was"),
     (
         "message",
@@ -291,6 +291,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("buffer", &["BUFFER", "LENGTH"], "the child has the same buffer, which is cleared"),
     ("profil", &["gmon_kernel_profil"], "never changes"),
     ("threads", &["THREADS", "CURSOR"], "the child has the same records, which are cleared"),
+    ("threads", &["ENDED"], "it leads to the calls in per_process"),
     ("snapshot", &["SIGNAL"], "the child inherits the handler"),
     ("writing_thread", &["WRITERS_STACK"], "made anew for each use"),
     (

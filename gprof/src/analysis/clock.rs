@@ -27,6 +27,18 @@ impl Clock {
         samples / self.rate
     }
 
+    /// Returns whether samples stand for seconds.
+    #[must_use]
+    pub fn is_seconds(&self) -> bool {
+        self.dimension == Dimension::SECONDS && self.rate > 0.0
+    }
+
+    /// Returns the seconds that a number of samples stands for, or else the samples.
+    #[must_use]
+    pub fn seconds_or_samples(&self, samples: u64) -> f64 {
+        if self.is_seconds() { self.time(samples as f64) } else { samples as f64 }
+    }
+
     /// Returns the percentage of `total` that one sample is.
     #[must_use]
     pub fn percent_of_one(total: f64) -> f64 {

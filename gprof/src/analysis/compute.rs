@@ -40,7 +40,13 @@ impl<'data> Analysis<'data> {
         let entries = Entries::new(&intermediate);
         let Lists { index, counts, order, linker_order, file_order } = Lists::new(&intermediate, entries.last_rank);
         Analysis {
-            on_demand: OnDemand::new(input.profile, input.images, FlatSums::new(&flat), input.outside_images),
+            on_demand: OnDemand::new(
+                input.profile,
+                input.images,
+                FlatSums::new(&flat),
+                input.outside_images,
+                input.stacks,
+            ),
             flat: flat_profile,
             clock,
             call_graph: entries.into_call_graph(graph, index, input.wanted),

@@ -35,7 +35,8 @@ pub struct ContextRow<'data> {
     pub self_time: f64,
     /// The calls of the function by its caller, if the profile tells them: if the tree has this arc once.
     pub calls: Option<u64>,
-    /// Whether the tail calls of the program allow other functions, or none, in place of this frame.
+    /// Whether the tail calls of the program allow other functions, or none, in place of this frame, or other functions
+    /// between this frame and its caller.
     pub is_doubtful: bool,
 }
 
@@ -101,7 +102,7 @@ impl<'data> ContextTables<'data> {
 }
 
 /// The ticks of each context alone, without those in the profiling runtime and those that the user leaves out.
-fn own(tree: &Contexts, selections: &Selections) -> Vec<u64> {
+pub(super) fn own(tree: &Contexts, selections: &Selections) -> Vec<u64> {
     let Selections { flat, time, .. } = selections;
     let is_runtime = |frame| match frame {
         Frame::Function(id) => flat.is_runtime(id) && !flat.includes(id),

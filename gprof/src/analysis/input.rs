@@ -74,6 +74,24 @@ pub(super) struct StackInput<'data> {
     pub(super) all_calls: &'data [Arc],
 }
 
+impl<'data> StackInput<'data> {
+    fn sites<'a, 's>(&'a self, functions: &'a Functions<'s>) -> CallSites<'a, 's> {
+        CallSites::new(self.all_calls, functions, self.code.clone())
+    }
+
+    /// Returns the tree of calling contexts, and the names of inlined functions in it: those of the images, if any are given.
+    pub(super) fn contexts(
+        &self,
+        functions: &Functions<'_>,
+        images: Option<&'data Images<'data>>,
+    ) -> (Contexts, Vec<&'data [u8]>) {
+        let code = images.map(InlinedCode::new);
+        let inlined_at = code.as_ref().map(|code| |address: u64| code.at(address));
+        let inlined_at = inlined_at.as_ref().map(|find| find as &InlinedAt<'_, 'data>);
+        contexts::build::with_inlined(self.stacks, functions, &self.sites(functions), inlined_at)
+    }
+}
+
 impl<'data> Input<'data> {
     /// Divides the samples among the functions.
     pub(super) fn flat(&self, functions: &Functions<'_>) -> Flat {
@@ -98,8 +116,7 @@ impl<'data> Input<'data> {
 
     /// Returns the call sites of the program, if there are stacks.
     fn sites<'a, 's>(&'a self, functions: &'a Functions<'s>) -> Option<CallSites<'a, 's>> {
-        let StackInput { code, all_calls, .. } = self.stacks.as_ref()?;
-        Some(CallSites::new(all_calls, functions, code.clone()))
+        Some(self.stacks.as_ref()?.sites(functions))
     }
 
     /// Returns the arcs. Where times are measured, a function that was entered by a tail call has the caller that its stack
@@ -113,12 +130,8 @@ impl<'data> Input<'data> {
 
     /// Returns the tree of calling contexts, and the names of inlined functions in it, if the user wants a report about it.
     pub(super) fn contexts(&self, functions: &Functions<'_>) -> Option<(Contexts, Vec<&'data [u8]>)> {
-        let StackInput { stacks, .. } = self.stacks.as_ref().filter(|_| self.wanted.stacks())?;
-        let sites = self.sites(functions)?;
-        let code = InlinedCode::new(self.images);
-        let inlined_at = |address: u64| code.at(address);
-        let inlined_at: Option<&InlinedAt<'_, 'data>> = if self.options.inlines { Some(&inlined_at) } else { None };
-        Some(contexts::build::with_inlined(stacks, functions, &sites, inlined_at))
+        let input = self.stacks.as_ref().filter(|_| self.wanted.stacks())?;
+        Some(input.contexts(functions, self.options.inlines.then_some(self.images)))
     }
 
     /// Builds the call graph. Times are measured if there are stacks, and propagated otherwise.

@@ -13,12 +13,15 @@ use super::counts::Count;
 use super::errors::Errors;
 use super::graph::{Graph, Node};
 use super::index::IndexEntry;
+use super::input::StackInput;
 use super::limit::LeftOut;
 use super::line_times::LineTimes;
 use super::linker_order::LinkerOrder;
 use super::name_style::NameStyle;
 use super::rows::FlatProfile;
+use super::sample_tree::SampleTree;
 use super::selection::Selections;
+use super::stack_tree::StackTree;
 use super::stats::{FlatSums, Stats};
 use crate::cli::options::{Options, Wanted};
 use crate::image::address_space::{Images, Mapping};
@@ -143,6 +146,10 @@ pub(super) struct OnDemand<'data> {
     pub(super) stats: OnceLock<Stats>,
     /// The source locations of all functions. Not used where [`Analysis::sources`] has them.
     pub(super) sources: OnceLock<Sources>,
+    /// The stacks of the samples, if there are any.
+    pub(super) stacks: Option<StackInput<'data>>,
+    pub(super) stack_tree: OnceLock<Option<StackTree<'data>>>,
+    pub(super) sample_tree: OnceLock<SampleTree<'data>>,
 }
 
 impl<'data> OnDemand<'data> {
@@ -151,9 +158,11 @@ impl<'data> OnDemand<'data> {
         parsed_images: &'data Images<'data>,
         flat_sums: FlatSums,
         outside_images: OutsideImages,
+        stacks: Option<StackInput<'data>>,
     ) -> OnDemand<'data> {
         let (stats, sources) = (OnceLock::new(), OnceLock::new());
-        OnDemand { profile, parsed_images, flat_sums, outside_images, stats, sources }
+        let (stack_tree, sample_tree) = (OnceLock::new(), OnceLock::new());
+        OnDemand { profile, parsed_images, flat_sums, outside_images, stats, sources, stacks, stack_tree, sample_tree }
     }
 }
 

@@ -57,8 +57,13 @@ impl Analysis<'_> {
             }
             Frame::Kernel => Cow::Borrowed(b"<kernel>"),
             Frame::Outside => Cow::Borrowed(b"<outside>"),
-            Frame::Cut(reason) => Cow::Owned(format!("<cut: {}>", why_cut(reason)).into_bytes()),
+            Frame::Cut(reason) => Analysis::cut_name(reason),
         }
+    }
+
+    /// Returns the name of the outer part of a stack that is not known.
+    pub(super) fn cut_name(reason: CutReason) -> Cow<'static, [u8]> {
+        Cow::Owned(format!("<cut: {}>", why_cut(reason)).into_bytes())
     }
 
     fn whole_name(&self, id: FunctionId) -> Cow<'_, [u8]> {

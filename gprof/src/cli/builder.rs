@@ -206,6 +206,14 @@ impl Options {
         Ok(self)
     }
 
+    /// Sets the format that [`render`](crate::render) will write, so that the analysis has all that the format shows; the default is
+    /// text (`--format`). JSON needs no setting.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Options {
+        self.outputs = vec![Output { file: None, format }];
+        self
+    }
+
     /// Sets whether the standard errors of self times are computed and shown (`--errors`).
     #[must_use]
     pub fn errors(mut self, are_shown: bool) -> Options {
@@ -244,6 +252,7 @@ mod tests {
         assert_eq!(new().bounds(true), of(&["--bounds", "prog", "gmon.out"]));
         assert_eq!(new().contexts(3), of(&["--contexts=3", "prog", "gmon.out"]));
         assert_eq!(new().add_callers("f").unwrap(), of(&["--callers=f", "prog", "gmon.out"]));
+        assert_eq!(new().format(Format::Csv), of(&["--format=csv", "prog", "gmon.out"]));
         assert_eq!(new().propagate(true), of(&["--propagate", "prog", "gmon.out"]));
         assert_eq!(new().by_line(true).inlines(true), of(&["-l", "--inlines", "prog", "gmon.out"]));
         let several = Options::new("one", ["1", "2"]).add_image("other", ["3"]).shared_objects(false);

@@ -119,6 +119,9 @@ fn contradictions(arguments: &Arguments, outputs: &[Output], rules: &Rules) -> R
     let not_plain = outputs.iter().find(|output| output.format != Format::Text);
     let data = outputs.first().filter(|_| !outputs.iter().any(|output| output.format.is_text()));
     let [not_plain, data] = [not_plain, data].map(|output| output.map(|output| outputs::spelled(output, arguments)));
+    let functions = outputs.iter().find(|output| output.format.needs_functions());
+    let functions = functions.map(|output| outputs::spelled(output, arguments));
+    let functions = [(functions.as_deref().unwrap_or_default(), functions.is_some())];
     let data = [(data.as_deref().unwrap_or_default(), data.is_some())];
     let order = ("--order", arguments.order.is_some());
     let new = [
@@ -165,6 +168,7 @@ fn contradictions(arguments: &Arguments, outputs: &[Output], rules: &Rules) -> R
         .or_else(|| given(&[("--inlines", arguments.inlines)]).zip(given(&[compat])))
         .or_else(|| given(&[("--bounds", arguments.bounds)]).zip(given(&other_functions)))
         .or_else(|| given(&stacks).zip(given(&other_functions[..2])))
+        .or_else(|| given(&functions).zip(given(&other_functions[..2])))
         .or_else(|| given(&[("--function-ordering", arguments.function_ordering), order]).zip(given(&file_order)))
         .or_else(|| given(&[order]).zip(given(&other_functions)))
         .or_else(|| given(&[("--line", arguments.line && !rules.orders_files_by_line)]).zip(given(&file_order)));

@@ -14,6 +14,18 @@ pub enum Format {
     /// The flat profile, the call graph and the statistics as JSON, whatever other reports the options ask for.
     /// docs/json.md has the schema.
     Json,
+    /// A row for each function and for each arc of the call graph, as CSV.
+    Csv,
+    /// The stacks of the samples as lines, for flame graphs.
+    Folded,
+    /// The stacks of the samples for speedscope.
+    Speedscope,
+    /// The stacks of the samples, and the calls, for `go tool pprof` and other readers of profile.proto.
+    Pprof,
+    /// The stacks of the samples for Firefox Profiler.
+    Firefox,
+    /// Self times, and the time and number of the calls of each arc, for KCachegrind and callgrind_annotate.
+    Callgrind,
 }
 
 /// What is known of a format.
@@ -28,24 +40,34 @@ struct Definition {
     is_binary: bool,
 }
 
+const fn text(format: Format, name: &'static str, endings: &'static [&'static str], help: &'static str) -> Definition {
+    Definition { format, name, help, endings, is_binary: false }
+}
+
+const fn binary(
+    format: Format,
+    name: &'static str,
+    endings: &'static [&'static str],
+    help: &'static str,
+) -> Definition {
+    Definition { is_binary: true, ..text(format, name, endings, help) }
+}
+
 /// All formats, in the order of the help.
-const DEFINITIONS: [Definition; 3] = [
-    Definition {
-        format: Format::Text,
-        name: "text",
-        help: "Text for people (the default)",
-        endings: &[".txt"],
-        is_binary: false,
-    },
-    Definition { format: Format::Table, name: "table", help: "Text with tables", endings: &[], is_binary: false },
-    Definition {
-        format: Format::Json,
-        name: "json",
-        help: "JSON for programs; docs/json.md has the schema",
-        endings: &[".json"],
-        is_binary: false,
-    },
+const DEFINITIONS: [Definition; 9] = [
+    text(Format::Text, "text", &[".txt"], "Text for people (the default)"),
+    text(Format::Table, "table", &[], "Text with tables"),
+    text(Format::Json, "json", &[".json"], "The reports as JSON; docs/json.md has the schema"),
+    text(Format::Csv, "csv", &[".csv"], "A row for each function and for each arc"),
+    text(Format::Folded, "folded", &[".folded", ".collapsed"], "Stacks as lines, for flame graphs"),
+    text(Format::Speedscope, "speedscope", &[".speedscope.json", ".speedscope"], "Stacks for speedscope"),
+    binary(Format::Pprof, "pprof", &[".pprof", ".pb.gz"], "Stacks and calls for `go tool pprof`, compressed"),
+    text(Format::Firefox, "firefox", &[".firefox.json"], "Stacks for Firefox Profiler"),
+    text(Format::Callgrind, "callgrind", &[".callgrind"], "Times and calls for KCachegrind and callgrind_annotate"),
 ];
+
+/// The names of files in callgrind's format begin so.
+const CALLGRIND: &[u8] = b"callgrind.out";
 
 impl Format {
     /// Returns all formats.
@@ -81,6 +103,19 @@ impl Format {
         matches!(self, Format::Text | Format::Table)
     }
 
+    /// Returns whether the output is for programs and has everything that the options leave, whatever reports the options
+    /// ask for.
+    #[must_use]
+    pub fn is_export(self) -> bool {
+        !self.is_text() && self != Format::Json
+    }
+
+    /// Returns whether the output is about functions and their stacks, so that it cannot be about lines or object files.
+    #[must_use]
+    pub fn needs_functions(self) -> bool {
+        self.is_export() && self != Format::Csv
+    }
+
     /// Returns the format with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Format> {
@@ -95,6 +130,7 @@ impl Format {
             DEFINITIONS.iter().flat_map(|known| known.endings.iter().map(move |ending| (*ending, known.format)));
         let fitting = endings.filter(|(ending, _)| name.ends_with(ending.as_bytes()));
         let found = fitting.max_by_key(|(ending, _)| ending.len()).map(|(_, format)| format);
+        let found = found.or_else(|| name.starts_with(CALLGRIND).then_some(Format::Callgrind));
         found.or_else(|| path.extension().is_none().then_some(Format::Text))
     }
 
@@ -119,6 +155,9 @@ mod tests {
         assert_eq!(of("a.json"), Some(Format::Json));
         assert_eq!(of("a.json/report"), Some(Format::Text));
         assert_eq!(of("report.txt"), Some(Format::Text));
+        assert_eq!(of("a.speedscope.json"), Some(Format::Speedscope));
+        assert_eq!(of("a.pb.gz"), Some(Format::Pprof));
+        assert_eq!(of("callgrind.out.123"), Some(Format::Callgrind));
         assert_eq!(of("gmon.out"), None);
     }
 

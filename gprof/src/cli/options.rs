@@ -283,15 +283,18 @@ pub struct Wanted {
     pub calls: bool,
     /// An order of object files.
     pub file_order: bool,
+    /// Whether an output is for other programs and needs all functions and arcs.
+    pub exports: bool,
 }
 
 impl Wanted {
-    /// Whether any report is wanted that needs an analysis: any except `info` and `threads`.
+    /// Whether anything is wanted that needs an analysis: any report except `info` and `threads`.
     #[must_use]
     pub fn analysis(&self) -> bool {
         let orders = self.function_order || self.linker_order.is_some() || self.file_order;
         let stacks = self.stacks();
-        self.stats || self.flat || self.graph || self.bounds || stacks || self.counts || self.source || orders
+        let reports = self.stats || self.flat || self.graph || self.bounds || self.counts || self.source;
+        reports || stacks || orders || self.exports
     }
 
     /// Whether any report is wanted that needs stacks.
@@ -305,7 +308,7 @@ impl Wanted {
     #[must_use]
     pub fn is_flat_alone(&self) -> bool {
         let orders = self.function_order || self.linker_order.is_some() || self.file_order;
-        self.flat && !(self.graph || self.counts || self.source || orders)
+        self.flat && !(self.graph || self.counts || self.source || orders || self.exports)
     }
 }
 
@@ -382,7 +385,8 @@ impl Options {
     #[must_use]
     pub(crate) fn shows_only_profiled_code(&self, wanted: Wanted) -> bool {
         let orders = wanted.function_order || wanted.linker_order.is_some();
-        let all = wanted.graph || wanted.counts || wanted.source || orders || self.sums_lines();
+        let reports = wanted.graph || wanted.counts || wanted.source;
+        let all = reports || orders || wanted.exports || self.sums_lines();
         let by_neighbors = !self.rules.chooses_sets && !self.choices.is_empty();
         !(all || by_neighbors || self.unused || self.traditional)
     }
@@ -417,6 +421,7 @@ impl Options {
             linker_order: asked.linker_order,
             calls: has_graph,
             file_order: self.file_map.is_some(),
+            exports: self.outputs.iter().any(|output| output.format.is_export()),
         };
         if wanted.flat && !contents.samples {
             return Err(Error::NoSamples);
@@ -430,7 +435,8 @@ impl Options {
         if wanted.bounds && !(contents.samples && contents.calls) {
             return Err(Error::NoBounds);
         }
-        if wanted.analysis() || wanted.info || wanted.threads || asked.sum || asked.extract.is_some() {
+        let chosen = Wanted { exports: false, ..wanted };
+        if chosen.analysis() || wanted.info || wanted.threads || asked.sum || asked.extract.is_some() {
             return Ok(wanted);
         }
         Ok(Wanted {

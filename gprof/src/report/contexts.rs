@@ -82,5 +82,4 @@ fn render(
     out.write_all(explanation.as_bytes())
 }
 
-const DOUBT: &[u8] =
-    b"\n(?) A tail call removed functions from the stack. The counted calls allow this\n    function and others.\n";
+const DOUBT: &[u8] = b"\n(?) A tail call removed functions from the stack. Other functions may stand in\n    place of this function, or between this function and its caller.\n";

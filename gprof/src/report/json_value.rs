@@ -48,6 +48,12 @@ impl<'a> From<Cow<'a, [u8]>> for Value<'a> {
     }
 }
 
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Value::Text(text.into_bytes().into())
+    }
+}
+
 impl<'a> From<&'a [u8]> for Value<'a> {
     fn from(text: &'a [u8]) -> Self {
         Value::Text(text.into())
@@ -72,7 +78,13 @@ pub(super) fn write_list<'a>(
     records: impl Iterator<Item = Record<'a>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write!(out, ",\n\"{name}\":[")?;
+    write!(out, ",\n\"{name}\":")?;
+    write_records(records, out)
+}
+
+/// Writes a list with a record on each line.
+pub(super) fn write_records<'a>(records: impl Iterator<Item = Record<'a>>, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"[")?;
     for (at, record) in records.enumerate() {
         out.write_all(if at == 0 { b"\n" } else { b",\n" })?;
         write_record(&record, out)?;
@@ -109,7 +121,7 @@ pub(super) fn write_record(record: &Record<'_>, out: &mut dyn Write) -> io::Resu
 }
 
 /// Writes a string. Bytes that are not UTF-8 become U+FFFD.
-fn write_text(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_text(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let mut escaped = String::with_capacity(text.len() + 2);
     escaped.push('"');
     for letter in String::from_utf8_lossy(text).chars() {

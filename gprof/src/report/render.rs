@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 
 use super::writer::Writer;
-use super::{annotate, json, source};
+use super::{annotate, callgrind, csv, firefox, folded, json, pprof, source, speedscope};
 use crate::analysis::Analysis;
 use crate::cli::format::Format;
 use crate::error::Error;
@@ -27,6 +27,12 @@ pub fn render(
         Format::Text => texts(analysis, None, &mut buffer, warnings)?,
         Format::Table => texts(analysis, Some(terminal), &mut buffer, warnings)?,
         Format::Json => json::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Csv => csv::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Folded => folded::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Speedscope => speedscope::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Pprof => pprof::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Firefox => firefox::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Callgrind => callgrind::render(analysis, &mut buffer).map_err(Error::Output)?,
     }
     buffer.flush().map_err(Error::Output)
 }

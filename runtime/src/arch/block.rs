@@ -5,13 +5,15 @@
 
 use core::arch::global_asm;
 
-use super::machine::{fourth_word, set_fourth_word};
+use super::machine::{fifth_word, fourth_word, set_fifth_word, set_fourth_word};
 
-// Four words:
+// Five words:
 // gmon_thread + 0   mask: (hash & mask) * 3 is the distance in bytes of an arc's home from the first entry
 // gmon_thread + 8   base: the address of the first entry
-// gmon_thread + 24  1 + the number of seccomp filters that the program had installed by the first call; 0 before
-// before it
+// gmon_thread + 16  the address of the thread's record; 0 before the first call
+// gmon_thread + 24  1 + the number of seccomp filters that the program had installed by the first call; 0 before the
+//                   first call
+// gmon_thread + 32  1 + the index of the thread's entry in the list of threads; 0 if the thread has none
 // A thread starts with a table of one empty entry that all threads share and nobody writes. So mcount needs no test
 // for a missing table: the first search misses.
 global_asm!(
@@ -25,10 +27,11 @@ global_asm!(
     ".hidden gmon_thread",
     ".globl gmon_thread",
     ".type gmon_thread, @object",
-    ".size gmon_thread, 32",
+    ".size gmon_thread, 40",
     "gmon_thread:",
     "    .quad 0",
     "    .quad gmon_no_table",
+    "    .quad 0",
     "    .quad 0",
     "    .quad 0",
     ".popsection",
@@ -43,4 +46,14 @@ pub(crate) fn filters_before() -> usize {
 /// Sets the number of seccomp filters.
 pub(crate) fn set_filters_before(filters: usize) {
     set_fourth_word(filters + 1);
+}
+
+/// The index of this thread's entry in the list of threads; `None` if the thread has none.
+pub(crate) fn entry_index() -> Option<usize> {
+    fifth_word().checked_sub(1)
+}
+
+/// Sets the index of this thread's entry in the list of threads.
+pub(crate) fn set_entry_index(index: Option<usize>) {
+    set_fifth_word(index.map_or(0, |index| index + 1));
 }

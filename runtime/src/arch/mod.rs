@@ -14,9 +14,13 @@ mod hash;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
 mod machine;
+#[cfg(not(any(test, feature = "runtime")))]
+mod no_block;
 
 #[cfg(any(test, feature = "runtime"))]
-pub(crate) use block::{filters_before, set_filters_before};
+pub(crate) use block::{entry_index, filters_before, set_entry_index, set_filters_before};
 pub(crate) use hash::{FACTOR, hash};
 pub use machine::LARGEST_PAGE;
 pub(crate) use machine::*;
+#[cfg(not(any(test, feature = "runtime")))]
+pub(crate) use no_block::{entry_index, set_entry_index};

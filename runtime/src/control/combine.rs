@@ -5,32 +5,78 @@ use core::mem;
 use gmon::layout::RawArc;
 
 use crate::objects::Tally;
-use crate::per_process::Row;
+use crate::per_process::{Row, ThreadRow};
 
-/// An entry that is combined as a [`Row`]: an arc, or a count outside the program. One copy of the code serves both
-/// types.
+/// A row of a sum.
+pub(crate) trait Summand: Copy + 'static {
+    /// What is counted.
+    type Key: Copy + Ord;
+
+    fn key(&self) -> Self::Key;
+    fn count(&self) -> u64;
+    fn set_count(&mut self, count: u64);
+}
+
+impl Summand for Row {
+    type Key = (usize, usize);
+
+    fn key(&self) -> (usize, usize) {
+        (self.first, self.second)
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn set_count(&mut self, count: u64) {
+        self.count = count;
+    }
+}
+
+impl Summand for ThreadRow {
+    type Key = (usize, usize, usize);
+
+    fn key(&self) -> (usize, usize, usize) {
+        (self.thread, self.calls.first, self.calls.second)
+    }
+
+    fn count(&self) -> u64 {
+        self.calls.count
+    }
+
+    fn set_count(&mut self, count: u64) {
+        self.calls.count = count;
+    }
+}
+
+/// An entry that is combined as a row. One copy of the code serves all entries with the same rows.
 ///
 /// # Safety
 ///
-/// The type must have the layout of [`Row`].
+/// The type must have the layout of its rows.
 pub(super) unsafe trait Entry: Copy + 'static {
+    type Row: Summand;
+
     /// The entry as a row.
-    fn row(self) -> Row {
+    fn row(self) -> Self::Row {
         // SAFETY: both types have the same layout.
         unsafe { *(&raw const self).cast() }
     }
 }
 
 // SAFETY: the fields are the caller, the called function and the count.
-unsafe impl Entry for RawArc {}
+unsafe impl Entry for RawArc {
+    type Row = Row;
+}
 
 // SAFETY: the fields are the caller, in a word that is 0 for none, the place, and the count.
-unsafe impl Entry for Tally {}
+unsafe impl Entry for Tally {
+    type Row = Row;
+}
 
-impl Row {
-    fn key(&self) -> (usize, usize) {
-        (self.first, self.second)
-    }
+// SAFETY: the type is its row.
+unsafe impl Entry for ThreadRow {
+    type Row = ThreadRow;
 }
 
 /// Sorts rows, arcs by selfpc and frompc, and adds up rows with the same key. The result is the number of rows that
@@ -38,14 +84,14 @@ impl Row {
 ///
 /// The rows are sorted because the order of the tables depends on the load address: the same run must give the same
 /// file.
-pub(super) fn combine(rows: &mut [Row]) -> usize {
+pub(super) fn combine<R: Summand>(rows: &mut [R]) -> usize {
     sort(rows);
     let mut kept = 0_usize;
     for index in 0..rows.len() {
         let Some(row) = rows.get(index).copied() else { break };
         match kept.checked_sub(1).and_then(|last| rows.get_mut(last)) {
             Some(last) if last.key() == row.key() => {
-                last.count = last.count.saturating_add(row.count).min(isize::MAX as u64);
+                last.set_count(last.count().saturating_add(row.count()).min(isize::MAX as u64));
             }
             _ => {
                 if let Some(place) = rows.get_mut(kept) {
@@ -60,11 +106,11 @@ pub(super) fn combine(rows: &mut [Row]) -> usize {
 
 /// Sorts in place, in n log n steps at worst: quick sort, and heap sort for a part that quick sort splits badly too
 /// often. (The library's sorts contain code that can panic.)
-fn sort(rows: &mut [Row]) {
+fn sort<R: Summand>(rows: &mut [R]) {
     quick_sort(rows, 2 * (usize::BITS - rows.len().leading_zeros()));
 }
 
-fn quick_sort(mut rows: &mut [Row], mut splits_left: u32) {
+fn quick_sort<R: Summand>(mut rows: &mut [R], mut splits_left: u32) {
     while rows.len() > 1 {
         if splits_left == 0 {
             heap_sort(rows);
@@ -80,8 +126,8 @@ fn quick_sort(mut rows: &mut [Row], mut splits_left: u32) {
 }
 
 /// Moves rows that are less than some pivot before all other rows; neither part is the whole.
-fn split(rows: &mut [Row]) -> (&mut [Row], &mut [Row]) {
-    let at = |index: usize| rows.get(index).map(Row::key);
+fn split<R: Summand>(rows: &mut [R]) -> (&mut [R], &mut [R]) {
+    let at = |index: usize| rows.get(index).map(R::key);
     let mut ends = [at(0), at(rows.len() / 2), at(rows.len().saturating_sub(1))];
     // The pivot is the median of three rows.
     if ends[0] > ends[1] {
@@ -94,11 +140,11 @@ fn split(rows: &mut [Row]) -> (&mut [Row], &mut [Row]) {
     let (mut low, mut high) = (0, rows.len());
     // Hoare's partition: rows before `low` are at most the pivot, rows from `high` on are at least the pivot.
     loop {
-        while rows.get(low).map(Row::key) < pivot {
+        while rows.get(low).map(R::key) < pivot {
             low += 1;
         }
         high = high.saturating_sub(1);
-        while rows.get(high).map(Row::key) > pivot {
+        while rows.get(high).map(R::key) > pivot {
             high = high.saturating_sub(1);
         }
         if low >= high {
@@ -113,12 +159,12 @@ fn split(rows: &mut [Row]) -> (&mut [Row], &mut [Row]) {
     rows.split_at_mut_checked(low.clamp(1, length - 1)).unwrap_or_default()
 }
 
-fn heap_sort(rows: &mut [Row]) {
+fn heap_sort<R: Summand>(rows: &mut [R]) {
     for root in (0..rows.len() / 2).rev() {
         sift_down(rows, root);
     }
     for end in (1..rows.len()).rev() {
-        let Some((last, heap)) = rows.get_mut(..=end).and_then(<[Row]>::split_last_mut) else { return };
+        let Some((last, heap)) = rows.get_mut(..=end).and_then(<[R]>::split_last_mut) else { return };
         if let Some(greatest) = heap.first_mut() {
             mem::swap(greatest, last);
         }
@@ -127,14 +173,14 @@ fn heap_sort(rows: &mut [Row]) {
 }
 
 /// Moves the row at `root` down until no row below it is greater.
-fn sift_down(heap: &mut [Row], mut root: usize) {
+fn sift_down<R: Summand>(heap: &mut [R], mut root: usize) {
     loop {
         let greatest = [root, 2 * root + 1, 2 * root + 2]
             .into_iter()
             .filter(|index| *index < heap.len())
-            .max_by_key(|index| heap.get(*index).map(Row::key));
+            .max_by_key(|index| heap.get(*index).map(R::key));
         match greatest {
-            Some(child) if heap.get(child).map(Row::key) > heap.get(root).map(Row::key) => {
+            Some(child) if heap.get(child).map(R::key) > heap.get(root).map(R::key) => {
                 if let Ok([above, below]) = heap.get_disjoint_mut([root, child]) {
                     mem::swap(above, below);
                 }

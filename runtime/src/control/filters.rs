@@ -5,11 +5,11 @@ use core::sync::atomic::Ordering::SeqCst;
 use super::buffer::Buffer;
 use super::merge;
 use super::moncontrol::{KEEPS_OUTSIDE, current, is_ours};
-use super::writing_thread::{NOBODY, exclusively};
+use super::writing_thread::exclusively;
 use crate::arch;
 use crate::message::look_before_filter;
 use crate::os::reserve_for_good;
-use crate::per_process::PER_PROCESS;
+use crate::per_process::{NOBODY, PER_PROCESS};
 use crate::{file, objects};
 
 /// Prepares for system calls that a filter may refuse: reserves memory, reads the list of loaded objects, and, if the

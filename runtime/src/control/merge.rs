@@ -10,11 +10,12 @@ use gmon::layout::RawArc;
 use super::pile::Pile;
 use crate::file;
 use crate::kernel;
-use crate::mcount;
+use crate::mcount::{self, Counter};
 use crate::message::{say, say_error};
 use crate::objects::{self, NOWHERE, PROGRAM, Tally};
 use crate::os::Errno;
-use crate::per_process::PER_PROCESS;
+use crate::per_process::{PER_PROCESS, Row, ThreadRow};
+use crate::samples::contexts::threads::target;
 use crate::samples::{bins, contexts, outside_text};
 
 /// The bias that is subtracted from addresses before they are recorded: see `control`.
@@ -22,6 +23,10 @@ pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts in unloaded objects, and between these and others, with [`objects::place`]s instead of addresses.
 static SETTLED: Pile<Tally> = Pile::of(&PER_PROCESS.memory.settled);
+/// The calls among `SETTLED`, by thread, if threads are told apart.
+static SETTLED_CALLS: Pile<ThreadRow> = Pile::of(&PER_PROCESS.memory.threads.settled);
+/// All calls by thread, collected anew for each file.
+static BY_THREAD: Pile<ThreadRow> = Pile::of(&PER_PROCESS.memory.threads.all);
 /// All counts outside the program, collected anew for each file.
 static OUTSIDE: Pile<Tally> = Pile::of(&PER_PROCESS.memory.outside);
 /// The program's own arcs, collected anew for each file.
@@ -61,7 +66,12 @@ pub(crate) unsafe fn look() -> Result<(), Errno> {
 fn say_if_counted(number: usize) {
     // SAFETY: this is the thread that may write the file.
     let path = unsafe { objects::path(number) };
-    if let Some(path) = path.filter(|_| SETTLED.entries().iter().any(|entry| objects::number(entry.place) == number)) {
+    let is_in = |place| objects::number(place) == number;
+    let has_counts = || {
+        let mut calls = SETTLED_CALLS.entries().iter().map(|row| row.calls.first);
+        SETTLED.entries().iter().any(|entry| is_in(entry.place)) || calls.any(is_in)
+    };
+    if let Some(path) = path.filter(|_| has_counts()) {
         say(&[path, b" was unmapped without dlclose: it gets all counts at its addresses until now"]);
     }
 }
@@ -71,8 +81,8 @@ fn say_if_counted(number: usize) {
 /// program's functions.
 fn list_addresses() -> bool {
     OUTSIDE.clear();
-    let mut any = !SETTLED.entries().is_empty();
-    mcount::for_each_arc(|frompc, selfpc, _| {
+    let mut any = !SETTLED.entries().is_empty() || !SETTLED_CALLS.entries().is_empty();
+    mcount::for_each_arc(|frompc, selfpc, _, _| {
         let (frompc, selfpc) = (as_run(frompc), as_run(selfpc));
         any |= !bins::covers(selfpc);
         for pc in [frompc, selfpc].iter().filter(|pc| !bins::covers(**pc)) {
@@ -125,6 +135,7 @@ pub(crate) unsafe fn settle(has_changed: bool) {
 unsafe fn settle_where(only_gone: bool, has_changed: bool) {
     // Memory may be available again.
     SETTLED.try_again();
+    SETTLED_CALLS.try_again();
     let places = |pc| {
         // SAFETY: the caller's promise.
         let before = unsafe { objects::place(pc) };
@@ -145,13 +156,25 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
     let _no_walk = contexts::hold_walks();
     mcount::take_arcs(
         |frompc, selfpc| is_wanted(as_run(selfpc)) || is_wanted(as_run(frompc)),
-        |frompc, selfpc, count, is_closing| {
-            SETTLED.push(Tally::calls(place(as_run(frompc), is_closing), place(as_run(selfpc), is_closing), count));
+        |frompc, selfpc, count, counter| {
+            let place = |pc| place(as_run(pc), counter.is_closing);
+            settle_calls(counter, place(frompc), place(selfpc), count);
         },
     );
     outside_text::take_ticks_outside(is_wanted, |pc, ticks| SETTLED.push(Tally::samples(place(pc, false), ticks)));
     if contexts::are_kept() {
         settle_contexts(has_changed, places);
+    }
+}
+
+/// Adds calls between places to the settled counts.
+fn settle_calls(counter: Counter, from: usize, to: usize, count: u64) {
+    match contexts::by_thread() {
+        Some(contexts) => {
+            let thread = target(contexts, counter.thread);
+            SETTLED_CALLS.push(ThreadRow { thread, calls: Row { first: to, second: from, count } });
+        }
+        None => SETTLED.push(Tally::calls(from, to, count)),
     }
 }
 
@@ -179,36 +202,40 @@ fn settle_contexts(has_changed: bool, places: impl Fn(usize) -> (usize, usize)) 
 /// As for [`look`].
 pub(crate) unsafe fn settle_live() {
     // SAFETY: the caller's promise.
-    let place = |address: usize| unsafe { objects::place(address.wrapping_add(RECORDED_BIAS.load(SeqCst))) };
+    let place = |address: usize| unsafe { objects::place(as_run(address)) };
     if file::is_live() {
         mcount::empty_arcs(
             |_, selfpc| objects::number(place(selfpc)) != PROGRAM,
-            |frompc, selfpc, count| SETTLED.push(Tally::calls(place(frompc), place(selfpc), count)),
+            |frompc, selfpc, count, counter| settle_calls(counter, place(frompc), place(selfpc), count),
         );
     }
 }
 
-/// Passes every arc to `each`, as the places of the caller and the called function, and the count. An arc may occur
+/// Passes every arc to `each`, as the places of the caller and the called function, the count, and the thread. An arc may occur
 /// several times.
 ///
 /// # Safety
 ///
 /// As for [`look`].
-unsafe fn for_each_arc(mut each: impl FnMut(usize, usize, u64)) {
+unsafe fn for_each_arc(mut each: impl FnMut(usize, usize, u64, usize)) {
     // SAFETY: the caller's promise.
-    let place = |address: usize| unsafe { objects::place(address.wrapping_add(RECORDED_BIAS.load(SeqCst))) };
+    let place = |address: usize| unsafe { objects::place(as_run(address)) };
     for tally in SETTLED.entries() {
         if let Some(from) = tally.caller() {
-            each(from, tally.place, tally.count);
+            // Threads are not told apart.
+            each(from, tally.place, tally.count, 0);
         }
     }
-    mcount::for_each_arc(|frompc, selfpc, count| each(place(frompc), place(selfpc), count));
+    for ThreadRow { thread, calls } in SETTLED_CALLS.entries() {
+        each(calls.second, calls.first, calls.count, *thread);
+    }
+    mcount::for_each_arc(|frompc, selfpc, count, counter| each(place(frompc), place(selfpc), count, counter.thread));
 }
 
 /// An upper bound of the number of arcs.
 pub(crate) fn arcs_number() -> usize {
-    let mut arcs = SETTLED.entries().len();
-    mcount::for_each_arc(|_, _, _| arcs += 1);
+    let mut arcs = SETTLED.entries().len() + SETTLED_CALLS.entries().len();
+    mcount::for_each_arc(|_, _, _, _| arcs += 1);
     arcs
 }
 
@@ -233,7 +260,7 @@ pub(crate) unsafe fn own_arcs((start, capacity): (*mut RawArc, usize)) -> OwnArc
     OWN.give(start, capacity);
     // SAFETY: the caller's promise.
     unsafe {
-        for_each_arc(|from, to, count| {
+        for_each_arc(|from, to, count, _| {
             if objects::number(to) == PROGRAM {
                 let raw_frompc = if objects::number(from) == PROGRAM { from } else { 0 };
                 let raw_count = isize::try_from(count).unwrap_or(isize::MAX);
@@ -262,7 +289,7 @@ pub(crate) unsafe fn outside() -> &'static [Tally] {
     OUTSIDE.clear();
     // SAFETY: as above.
     unsafe {
-        for_each_arc(|from, to, count| {
+        for_each_arc(|from, to, count, _| {
             let is_nothing = is_own(to) && (is_own(from) || from == NOWHERE);
             if !is_nothing {
                 OUTSIDE.push(Tally::calls(from, to, count));
@@ -271,9 +298,32 @@ pub(crate) unsafe fn outside() -> &'static [Tally] {
     }
     SETTLED.entries().iter().filter(|tally| tally.is_samples()).for_each(|tally| OUTSIDE.push(*tally));
     outside_text::for_each_tick_outside(|pc, ticks| OUTSIDE.push(Tally::samples(place(pc), ticks)));
-    if OUTSIDE.take_lost() + SETTLED.take_lost() > 0 {
+    if OUTSIDE.take_lost() + SETTLED.take_lost() + SETTLED_CALLS.take_lost() > 0 {
         say_error(&[b"some counts outside the program are lost"], Errno::ENOMEM);
     }
     OUTSIDE.combine();
+    // SAFETY: the caller's promise.
+    unsafe { collect_by_thread() };
     OUTSIDE.entries()
+}
+
+/// Collects the calls of each thread for the side file, sorted by thread, place and caller, if threads are told apart.
+///
+/// # Safety
+///
+/// As for [`look`].
+unsafe fn collect_by_thread() {
+    let Some(contexts) = contexts::by_thread() else { return };
+    BY_THREAD.clear();
+    // SAFETY: the caller's promise.
+    unsafe {
+        for_each_arc(|from, to, count, thread| {
+            let thread = target(contexts, thread);
+            BY_THREAD.push(ThreadRow { thread, calls: Row { first: to, second: from, count } });
+        });
+    }
+    if BY_THREAD.take_lost() > 0 {
+        say_error(&[b"some calls are not counted by thread"], Errno::ENOMEM);
+    }
+    BY_THREAD.combine();
 }

@@ -7,14 +7,14 @@ use gmon::layout::RawArc;
 
 use super::buffer::{Buffer, Range};
 use super::merge::{self, RECORDED_BIAS};
-use super::writing_thread::{DONE, NOBODY, become_writer_soon, exclusively};
+use super::writing_thread::exclusively;
 use crate::arch;
 use crate::file::{self, Children};
 use crate::kernel;
 use crate::message::{say, say_count, say_error};
 use crate::objects::{self, Tally, program};
 use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals, unix_time};
-use crate::per_process::PER_PROCESS;
+use crate::per_process::{DONE, NOBODY, PER_PROCESS, become_writer_soon};
 use crate::samples::{bins, contexts, outside_text};
 use crate::{mcount, ownership};
 
@@ -348,7 +348,7 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
     for turn in 0..TURNS + MOMENTS {
         let mut entered = None;
         let mut enter = || {
-            entered = become_writer_soon();
+            entered = become_writer_soon(&PER_PROCESS.writer);
             entered == Some(true)
         };
         let mut settle = |has_changed| {

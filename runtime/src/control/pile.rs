@@ -5,14 +5,14 @@ use core::ptr;
 use core::slice;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-use super::combine::{Entry, combine};
+use super::combine::{Entry, Summand, combine};
 use crate::os::{map, unmap};
-use crate::per_process::{Row, Rows};
+use crate::per_process::Rows;
 
 /// A growing array of entries in static memory, so that the entries exist when an object is closed and at the end of
 /// the process. Only the thread that may write the file uses the array.
-pub(super) struct Pile<E: 'static> {
-    rows: &'static Rows,
+pub(super) struct Pile<E: Entry> {
+    rows: &'static Rows<E::Row>,
     entries: PhantomData<E>,
 }
 
@@ -21,7 +21,7 @@ const FIRST_CAPACITY: usize = 4096;
 
 impl<E: Entry> Pile<E> {
     /// Makes a pile that stores its entries in `rows`, which no other pile uses.
-    pub(super) const fn of(rows: &'static Rows) -> Pile<E> {
+    pub(super) const fn of(rows: &'static Rows<E::Row>) -> Pile<E> {
         Pile { rows, entries: PhantomData }
     }
 
@@ -62,8 +62,8 @@ impl<E: Entry> Pile<E> {
     }
 }
 
-impl Rows {
-    fn give(&self, start: *mut Row, capacity: usize) {
+impl<R: Summand> Rows<R> {
+    fn give(&self, start: *mut R, capacity: usize) {
         let (before, capacity_before) = (self.start.load(Relaxed), self.capacity.load(Relaxed));
         let was_given = before == self.given.load(Relaxed);
         self.clear();
@@ -74,16 +74,16 @@ impl Rows {
         self.capacity.store(capacity, SeqCst);
         if !was_given {
             // SAFETY: mapped by `make_room`; nobody has an address of that memory any more.
-            unsafe { unmap(before.cast(), capacity_before * size_of::<Row>()) };
+            unsafe { unmap(before.cast(), capacity_before * size_of::<R>()) };
         }
     }
 
     #[inline(never)]
-    fn push(&self, row: Row) {
+    fn push(&self, row: R) {
         if self.length.load(Relaxed) == self.capacity.load(Relaxed) && (self.is_full.load(Relaxed) || !self.make_room())
         {
             self.is_full.store(true, Relaxed);
-            self.lost.fetch_add(row.count, Relaxed);
+            self.lost.fetch_add(row.count(), Relaxed);
             return;
         }
         let length = self.length.load(Relaxed);
@@ -113,7 +113,7 @@ impl Rows {
             return true;
         }
         let larger = (capacity * 2).max(FIRST_CAPACITY);
-        let memory: *mut Row = map(larger * size_of::<Row>()).cast();
+        let memory: *mut R = map(larger * size_of::<R>()).cast();
         if memory.is_null() {
             return length < capacity;
         }
@@ -130,10 +130,10 @@ impl Rows {
     }
 
     /// Unmaps memory that this pile has mapped.
-    fn unmap(&self, start: *mut Row, capacity: usize) {
+    fn unmap(&self, start: *mut R, capacity: usize) {
         if start != self.given.load(Relaxed) {
             // SAFETY: mapped by `make_room`; nobody has an address of that memory any more.
-            unsafe { unmap(start.cast(), capacity * size_of::<Row>()) };
+            unsafe { unmap(start.cast(), capacity * size_of::<R>()) };
         }
     }
 }

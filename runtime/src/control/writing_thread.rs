@@ -7,11 +7,7 @@ use core::sync::atomic::Ordering::SeqCst;
 use crate::arch;
 use crate::kernel;
 use crate::os::{a_moment, set_blocked_signals, try_to_block_signals};
-use crate::per_process::PER_PROCESS;
-
-pub(super) const NOBODY: usize = 0;
-/// The file of this process is complete.
-pub(super) const DONE: usize = usize::MAX;
+use crate::per_process::{PER_PROCESS, become_writer_soon};
 
 /// Runs `work`, which writes the file, in one thread at a time, and then sets `writer` to `after`. Does nothing once
 /// the file is complete. Signals are blocked: a second fatal signal would otherwise leave half a file.
@@ -76,25 +72,10 @@ fn become_writer() -> bool {
     // A writer that takes longer than this has failed; the process must end all the same.
     const MOMENTS: u32 = 30_000;
     for _ in 0..MOMENTS {
-        match become_writer_soon() {
+        match become_writer_soon(&PER_PROCESS.writer) {
             Some(result) => return result,
             None => a_moment(),
         }
     }
     false
-}
-
-/// As [`become_writer`], but waits only for a very short time; `None` if another thread is still writing.
-pub(super) fn become_writer_soon() -> Option<bool> {
-    const TURNS: u32 = 100;
-    let me = arch::thread_pointer();
-    for _ in 0..TURNS {
-        match PER_PROCESS.writer.compare_exchange(NOBODY, me, SeqCst, SeqCst) {
-            Ok(_) => return Some(true),
-            // This thread itself is the writer: there was a fault during writing.
-            Err(writer) if writer == DONE || writer == me => return Some(false),
-            Err(_) => core::hint::spin_loop(),
-        }
-    }
-    None
 }

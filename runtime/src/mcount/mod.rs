@@ -1,9 +1,10 @@
 //! Counts calls: each thread's tables of arcs, their growth, and the slow path of mcount.
 
+mod ended;
 mod table;
 mod threads;
 
 pub(crate) use threads::{
-    after_fork_in_child, after_fork_in_parent, before_fork, empty_arcs, enter_this_thread, for_each_arc,
+    Counter, after_fork_in_child, after_fork_in_parent, before_fork, empty_arcs, enter_this_thread, for_each_arc,
     is_any_closing, lost, lost_in_children, miss, run_clocks, set_closing, settle_clocks, take_arcs,
 };

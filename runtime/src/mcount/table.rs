@@ -245,6 +245,51 @@ impl Table {
         });
     }
 
+    /// Takes the counts of all arcs out of the table, and passes them to `each`; false if there is no memory for the parts that were
+    /// taken.
+    pub(crate) fn take_all(&self, mut each: impl FnMut(usize, usize, u64)) -> bool {
+        if self.used.load(Relaxed) == 0 {
+            return true;
+        }
+        let has_noted = self.note_what_is_taken();
+        if has_noted {
+            self.for_each_called(|index, frompc, selfpc, entry| {
+                let (Some(taken), count) = (self.taken(index), entry.count.load(Relaxed)) else { return };
+                let before = taken.swap(count, Relaxed);
+                if before != count {
+                    each(frompc, selfpc, count.wrapping_sub(before));
+                }
+            });
+        }
+        has_noted
+    }
+
+    /// Passes all counts to `each`, and removes all entries. Nobody may use the table at the same time.
+    pub(crate) fn drain(&self, mut each: impl FnMut(usize, usize, u64)) {
+        if self.used.load(Relaxed) == 0 {
+            return;
+        }
+        self.for_each(&mut each);
+        let mut index = 0;
+        while let Some(entry) = self.entry(index) {
+            if entry.selfpc.load(Relaxed) != 0 {
+                [&entry.frompc, &entry.selfpc].iter().for_each(|word| word.store(0, Relaxed));
+                entry.count.store(0, Relaxed);
+                if let Some(taken) = self.taken(index) {
+                    taken.store(0, Relaxed);
+                }
+            }
+            index = index.wrapping_add(1);
+        }
+        self.used.store(0, SeqCst);
+        self.leads_outside.store(false, SeqCst);
+    }
+
+    /// The number of entries that are in use.
+    pub(crate) fn used(&self) -> usize {
+        self.used.load(Relaxed)
+    }
+
     /// Allocates the array `taken`; false if there is no memory.
     fn note_what_is_taken(&self) -> bool {
         if self.taken.load(Relaxed).is_null() {
@@ -347,6 +392,26 @@ mod tests {
         taken.sort_unstable();
         assert_eq!(taken, [(1, 0x1000, 1), (9, 0x2000, 1)]);
         assert_eq!(arcs(&table), HashMap::new());
+    }
+
+    #[test]
+    fn a_drained_table_is_empty() {
+        let table = table(0);
+        for frompc in [1, 2, 1] {
+            assert_eq!(table.count(frompc, 0x1000), Counted::Yes);
+        }
+        table.take(|frompc, _| frompc == 1, |_, _, count| assert_eq!(count, 2));
+        assert_eq!(table.count(1, 0x1000), Counted::Yes);
+        let mut drained = Vec::new();
+        table.drain(|frompc, _, count| drained.push((frompc, count)));
+        drained.sort_unstable();
+        assert_eq!((drained, table.used()), (vec![(1, 1), (2, 1)], 0));
+        assert_eq!(table.count(1, 0x1000), Counted::Yes);
+        assert_eq!(arcs(&table), HashMap::from([((1, 0x1000), 1)]));
+        // Taking everything leaves the counts of the file.
+        let mut taken = Vec::new();
+        assert!(table.take_all(|frompc, _, count| taken.push((frompc, count))));
+        assert_eq!((taken, arcs(&table), table.used()), (vec![(1, 1)], HashMap::new(), 1));
     }
 
     #[test]

@@ -13,13 +13,16 @@ use core::sync::atomic::{
 
 use super::table::{self, Counted, GENERATIONS, Table};
 use crate::arch;
+use crate::file;
 use crate::kernel::{self, Clock};
 use crate::os::{
     SavedSignals, UNKNOWN_THREAD, block_signals, clear, enter_thread, replace, set_blocked_signals, take_reserved,
     thread_id, thread_is_gone, unmap,
 };
 use crate::ownership;
-use crate::per_process::PER_PROCESS;
+use crate::per_process::{Contexts, EndedCalls, NOBODY, PER_PROCESS, become_writer_soon};
+use crate::samples::contexts::by_thread;
+use crate::samples::contexts::threads::EntryOfCalls;
 
 /// The number of records in which a new thread looks for the record of an ended thread. The bound keeps the cost of a
 /// thread's start independent of the number of threads, and fewer than half of the records stay idle for long.
@@ -45,6 +48,8 @@ struct Thread {
     changing: AtomicBool,
     /// The number of calls that found no room since there was no memory for a larger table.
     refused: AtomicU32,
+    /// The entry of the thread in the list of threads, if threads are told apart.
+    entry: EntryOfCalls,
     tables: [Table; GENERATIONS],
 }
 
@@ -54,6 +59,9 @@ const _: () = assert!(offset_of!(Thread, clock) == 0, "a handler reads the clock
 static THREADS: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 /// Where the next search for an idle record begins.
 static CURSOR: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
+
+/// The calls of threads that have ended, if threads are told apart.
+static ENDED: &EndedCalls = &PER_PROCESS.memory.threads.of_ended;
 
 /// After this many calls without room, the thread asks for memory again.
 const CALLS_TO_ASK_AGAIN: u32 = 4096;
@@ -69,6 +77,10 @@ pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
         lost.fetch_add(1, Relaxed);
         return;
     };
+    // A thread may get its name after its first call. Each new arc is an occasion to see the name.
+    if let Some(contexts) = by_thread().filter(|_| ownership::is_ours()) {
+        thread.entry.see_name(contexts);
+    }
     if thread.count(frompc, selfpc) == Counted::Yes {
         return;
     }
@@ -133,6 +145,32 @@ impl Thread {
         true
     }
 
+    /// Moves the calls of the tables to those of ended threads; false if there is no memory. The thread has ended, and this thread is
+    /// the writer.
+    fn move_calls(&self, contexts: &Contexts) -> bool {
+        let thread = self.entry.index();
+        let arcs = self.tables.iter().fold(0, |arcs, table| arcs + table.used());
+        let add = |frompc, selfpc, count| ENDED.add(thread, frompc, selfpc, count);
+        if !ENDED.reserve(contexts, arcs) {
+            return false;
+        }
+        for table in &self.tables {
+            // The tables of a live profile are a part of the file.
+            if !file::is_live() {
+                table.drain(add);
+            } else if !table.take_all(add) {
+                return false;
+            }
+        }
+        self.entry.end(contexts);
+        true
+    }
+
+    /// Who counts in the tables.
+    fn counter(&self) -> Counter {
+        Counter { thread: self.entry.index(), is_closing: self.is_closing.load(SeqCst) }
+    }
+
     /// Makes mcount use the newest table.
     fn use_newest(&self) {
         if let Some(table) = self.newest_table() {
@@ -176,6 +214,9 @@ fn make_record() -> Option<&'static Thread> {
         thread.owner.store(0, SeqCst);
         return record();
     }
+    if let Some(contexts) = by_thread() {
+        thread.entry.begin(contexts);
+    }
     thread.use_newest();
     thread.changing.store(false, SeqCst);
     thread.clock.attach(id);
@@ -189,8 +230,26 @@ fn record() -> Option<&'static Thread> {
     unsafe { known.as_ref() }
 }
 
-/// Finds a record whose thread has ended and makes this thread its owner.
+/// Finds a record whose thread has ended and makes this thread its owner. If threads are told apart, the calls of the ended thread
+/// move to the calls of all ended threads; if that is not possible now, no record is used again.
 fn reuse_record(id: i32) -> Option<&'static Thread> {
+    let Some(contexts) = by_thread() else { return ended_record(id) };
+    if become_writer_soon(&PER_PROCESS.writer) != Some(true) {
+        return None;
+    }
+    let thread = ended_record(id).filter(|thread| {
+        let is_empty = thread.move_calls(contexts);
+        if !is_empty {
+            thread.owner.store(0, SeqCst);
+        }
+        is_empty
+    });
+    PER_PROCESS.writer.store(NOBODY, SeqCst);
+    thread
+}
+
+/// Finds a record whose thread has ended and makes this thread its owner.
+fn ended_record(id: i32) -> Option<&'static Thread> {
     let mut at = CURSOR.load(Relaxed);
     for _ in 0..RECORDS_TRIED {
         if at.is_null() {
@@ -272,6 +331,7 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
         thread.owner.store(0, Relaxed);
         thread.is_closing.fetch_and(ptr::eq(thread, arch::record().cast()), Relaxed);
         thread.clock.reset();
+        thread.entry.forget();
         for table in &thread.tables {
             let (memory, size) = table.memory();
             if memory.is_null() {
@@ -288,9 +348,13 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
             table.mark_empty();
         }
     });
+    arch::set_entry_index(None);
     if let Some(thread) = record() {
         let id = thread_id();
         thread.owner.store(u64::from(id as u32), Relaxed);
+        if let Some(contexts) = by_thread() {
+            thread.entry.begin(contexts);
+        }
         thread.clock.attach(id);
         set_blocked_signals(thread.blocked.saved());
     }
@@ -308,31 +372,59 @@ pub(crate) fn settle_clocks(is_last: bool) {
     for_each_thread(|thread| thread.clock.settle(is_last));
 }
 
-/// Passes every arc of every table to `each`, as (frompc, selfpc, count); an arc may occur several times. Threads
-/// that run at the same time may be counting.
-pub(crate) fn for_each_arc(mut each: impl FnMut(usize, usize, u64)) {
+/// Who has made calls.
+#[derive(Clone, Copy)]
+pub(crate) struct Counter {
+    /// The index of the thread's entry in the list of threads, if threads are told apart.
+    pub(crate) thread: usize,
+    /// Whether the thread is closing an object.
+    pub(crate) is_closing: bool,
+}
+
+/// A thread that has ended.
+fn ended(thread: usize) -> Counter {
+    Counter { thread, is_closing: false }
+}
+
+/// Passes every arc to `each`, as (frompc, selfpc, count), with its thread; an arc may occur several times. Threads that run at the
+/// same time may be counting.
+pub(crate) fn for_each_arc(mut each: impl FnMut(usize, usize, u64, Counter)) {
     for_each_thread(|thread| {
+        let counter = thread.counter();
         for table in &thread.tables {
-            table.for_each(&mut each);
+            table.for_each(|frompc, selfpc, count| each(frompc, selfpc, count, counter));
         }
     });
+    ENDED.for_each(|thread, frompc, selfpc, count| each(frompc, selfpc, count, ended(thread)));
 }
 
 /// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and passes them to `each`,
-/// with whether their thread is closing an object. Threads that run at the same time may be counting.
-pub(crate) fn take_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64, bool)) {
+/// with their thread. Threads that run at the same time may be counting.
+pub(crate) fn take_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64, Counter)) {
     for_each_thread(|thread| {
-        let is_closing = thread.is_closing.load(SeqCst);
+        let counter = thread.counter();
         for table in &thread.tables {
-            table.take(&is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, is_closing));
+            table.take(&is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
         }
     });
+    take_ended(is_wanted, each);
 }
 
 /// As [`take_arcs`], but sets the counts to zero, for tables that are a part of the file. Nobody may call along such
 /// an arc at the same time.
-pub(crate) fn empty_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
-    for_each_thread(|thread| thread.tables.iter().for_each(|table| table.empty(&is_wanted, &mut each)));
+pub(crate) fn empty_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64, Counter)) {
+    for_each_thread(|thread| {
+        let counter = thread.counter();
+        for table in &thread.tables {
+            table.empty(&is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
+        }
+    });
+    take_ended(is_wanted, each);
+}
+
+/// Takes the counts of arcs that `is_wanted` from the calls of threads that have ended.
+fn take_ended(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64, Counter)) {
+    ENDED.take(is_wanted, |thread, frompc, selfpc, count| each(frompc, selfpc, count, ended(thread)));
 }
 
 /// Sets whether this thread is closing an object; the result is the previous value.

@@ -4,11 +4,12 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
 use super::memory::Memory;
+use super::threads::ThreadList;
 use crate::os::{clear, map, unmap};
 
 /// A node of the tree, as a part NODE of a live side file has it. A node of zeros is not used.
@@ -133,18 +134,6 @@ impl ContextTree {
     }
 }
 
-/// The number of threads that are told apart.
-pub(crate) const THREADS: usize = 4096;
-
-/// A thread with ticks. A thread of zeros is free.
-pub(crate) struct ContextThread {
-    /// The system's number.
-    pub(crate) number: AtomicI32,
-    /// The name at the latest tick, padded with zeros.
-    pub(crate) name: [AtomicU64; 2],
-    pub(crate) ticks: AtomicU64,
-}
-
 /// The calling contexts of a process's ticks.
 pub(crate) struct Contexts {
     pub(crate) tree: ContextTree,
@@ -152,8 +141,8 @@ pub(crate) struct Contexts {
     pub(crate) cuts: [AtomicU64; CUT_REASONS],
     /// The buffers for walks.
     pub(crate) buffers: Memory,
-    /// [`THREADS`] threads, and one behind them for all others; missing if threads are not told apart.
-    pub(crate) threads: Memory,
+    /// The threads, if they are told apart.
+    pub(crate) threads: ThreadList,
     /// The buffers that are in use, as a bit set.
     pub(crate) walks: AtomicU32,
     /// The thread pointers of the threads that use the buffers.
@@ -170,7 +159,7 @@ impl Contexts {
             tree: ContextTree::new(),
             cuts: [const { AtomicU64::new(0) }; CUT_REASONS],
             buffers: Memory::none(),
-            threads: Memory::none(),
+            threads: ThreadList::new(),
             walks: AtomicU32::new(0),
             walkers: [const { AtomicUsize::new(0) }; u32::BITS as usize],
             frames_used: AtomicI64::new(0),

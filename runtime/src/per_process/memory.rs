@@ -2,6 +2,7 @@
 
 use core::ffi::c_void;
 use core::ptr;
+use core::slice;
 use core::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
@@ -100,20 +101,20 @@ pub(crate) struct Row {
 }
 
 /// A growing array of rows.
-pub(crate) struct Rows {
-    pub(crate) start: AtomicPtr<Row>,
+pub(crate) struct Rows<R = Row> {
+    pub(crate) start: AtomicPtr<R>,
     pub(crate) length: AtomicUsize,
     pub(crate) capacity: AtomicUsize,
     /// The memory that was given at first, which is never unmapped.
-    pub(crate) given: AtomicPtr<Row>,
+    pub(crate) given: AtomicPtr<R>,
     /// Whether the array is full and there was no memory for more rows. Each new attempt would sort all rows.
     pub(crate) is_full: AtomicBool,
     /// The calls and ticks that were lost for lack of memory.
     pub(crate) lost: AtomicU64,
 }
 
-impl Rows {
-    pub(super) const fn new() -> Rows {
+impl<R> Rows<R> {
+    pub(super) const fn new() -> Rows<R> {
         Rows {
             start: AtomicPtr::new(ptr::null_mut()),
             length: AtomicUsize::new(0),
@@ -122,6 +123,17 @@ impl Rows {
             is_full: AtomicBool::new(false),
             lost: AtomicU64::new(0),
         }
+    }
+
+    /// All rows.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may add or remove rows as long as the result is used.
+    pub(crate) unsafe fn written(&self) -> &[R] {
+        let (start, length) = (self.start.load(Relaxed), self.length.load(Relaxed));
+        // SAFETY: this number of rows was written; the caller's promise.
+        if length == 0 { &[] } else { unsafe { slice::from_raw_parts(start, length) } }
     }
 
     /// Removes all rows and keeps the memory.

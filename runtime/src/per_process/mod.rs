@@ -6,6 +6,8 @@
 mod account;
 mod contexts;
 mod memory;
+mod threads;
+mod writer;
 
 use core::ffi::c_void;
 use core::ptr;
@@ -17,10 +19,11 @@ use crate::os::WALKS_STACKS;
 
 pub(crate) use account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 pub(crate) use contexts::{
-    ContextNode, ContextThread, ContextTree, Contexts, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, THREADS,
-    WHILE_CLOSING, position,
+    ContextNode, ContextTree, Contexts, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, WHILE_CLOSING, position,
 };
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
+pub(crate) use threads::{EndedCall, EndedCalls, NAMES, OF_NAME, OTHERS, THREADS, ThreadCalls, ThreadEntry, ThreadRow};
+pub(crate) use writer::{DONE, NOBODY, become_writer_soon};
 
 macro_rules! per_process {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $value:expr;)*) => {
@@ -135,6 +138,8 @@ pub(crate) struct Memories {
     pub(crate) outside: Rows,
     /// The program's own arcs, collected anew for each file.
     pub(crate) own_arcs: Rows,
+    /// The calls by thread, if threads are told apart.
+    pub(crate) threads: ThreadCalls,
 }
 
 impl Memories {
@@ -147,12 +152,13 @@ impl Memories {
             settled: Rows::new(),
             outside: Rows::new(),
             own_arcs: Rows::new(),
+            threads: ThreadCalls::new(),
         }
     }
 
     /// Clears the memory, which stays mapped. The carries are zero unless a bin `has_overflowed`.
     fn reset(&self, has_overflowed: bool) {
-        let Memories { carries, touched, ticks_outside, contexts, settled, outside, own_arcs } = self;
+        let Memories { carries, touched, ticks_outside, contexts, settled, outside, own_arcs, threads } = self;
         if has_overflowed {
             carries.clear();
         }
@@ -165,6 +171,7 @@ impl Memories {
             rows.clear();
             rows.lost.store(0, SeqCst);
         }
+        threads.clear();
     }
 }
 
@@ -197,7 +204,7 @@ mod tests {
     fn a_child_empties_all_memory() {
         const LENGTH: usize = 100_000;
         let state = PerProcess::new();
-        let Memories { carries, touched, ticks_outside, contexts, settled, outside, own_arcs } = &state.memory;
+        let Memories { carries, touched, ticks_outside, contexts, settled, outside, own_arcs, threads } = &state.memory;
         state.has_overflowed.store(true, Relaxed);
         for memory in [carries, touched] {
             memory.map(LENGTH);
@@ -228,6 +235,18 @@ mod tests {
             rows.lost.store(9, Relaxed);
             rows.is_full.store(true, Relaxed);
         }
+        let ThreadCalls { of_ended, settled: settled_calls, all: all_calls } = threads;
+        // SAFETY: there were no slots.
+        unsafe { of_ended.replace(EndedCalls::map(1024).unwrap(), 1) };
+        of_ended.slots()[1000].count.store(7, Relaxed);
+        for rows in [settled_calls, all_calls] {
+            [&rows.length, &rows.capacity].iter().for_each(|value| value.store(9, Relaxed));
+            rows.lost.store(9, Relaxed);
+            rows.is_full.store(true, Relaxed);
+        }
+        contexts.threads.map();
+        contexts.threads.threads.store(1, Relaxed);
+        contexts.threads.all()[0].ticks.store(7, Relaxed);
         state.reset();
         for memory in [carries, touched] {
             // SAFETY: as above.
@@ -246,5 +265,12 @@ mod tests {
             let left = (rows.length.load(Relaxed), rows.lost.load(Relaxed), rows.is_full.load(Relaxed));
             assert_eq!((left, rows.capacity.load(Relaxed)), ((0, 0, false), 9), "memory stays for what is to come");
         }
+        assert_eq!((of_ended.used.load(Relaxed), of_ended.slots()[1000].count.load(Relaxed)), (0, 0));
+        for rows in [settled_calls, all_calls] {
+            let left = (rows.length.load(Relaxed), rows.lost.load(Relaxed), rows.is_full.load(Relaxed));
+            assert_eq!((left, rows.capacity.load(Relaxed)), ((0, 0, false), 9));
+        }
+        assert_eq!(contexts.threads.threads.load(Relaxed), 0);
+        assert_eq!(contexts.threads.all()[0].ticks.load(Relaxed), 0);
     }
 }

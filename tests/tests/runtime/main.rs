@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod by_hand;
+mod by_thread;
 mod children;
 mod contexts;
 mod corners;

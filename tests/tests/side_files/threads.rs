@@ -25,6 +25,11 @@ fn functions(images: &[Image]) -> [u64; 3] {
 
 /// A thread `main` and two threads `worker`. All call `hot` of the program, and the workers a function of an object.
 fn write(images: &[Image], path: &Path, with_calls: bool) {
+    write_with([11, 12, 13], images, path, with_calls);
+}
+
+/// As [`write`], with these numbers of the threads.
+fn write_with(numbers: [u64; 3], images: &[Image], path: &Path, with_calls: bool) {
     let [hot, cold, leaf] = functions(images);
     let ticks = BTreeMap::from([
         (0, BTreeMap::from([(hot / BIN, 300 + 20 + 1), (cold / BIN, 40)])),
@@ -35,8 +40,8 @@ fn write(images: &[Image], path: &Path, with_calls: bool) {
     run.calls.insert((0, hot + 1, 1, leaf), 22);
     let profile = run.write_profile(images, path);
     let mut side = run.side_file(images, &profile);
-    let counts = [("main", 11, 300, 0, 40, 100), ("worker", 12, 20, 100, 0, 10), ("worker", 13, 1, 5, 0, 1)];
-    for (index, (name, number, in_hot, in_leaf, in_cold, calls)) in counts.into_iter().enumerate() {
+    let counts = [("main", 300, 0, 40, 100), ("worker", 20, 100, 0, 10), ("worker", 1, 5, 0, 1)];
+    for (index, ((name, in_hot, in_leaf, in_cold, calls), number)) in counts.into_iter().zip(numbers).enumerate() {
         let mut thread = Thread::new(number, name.as_bytes());
         // One tick of each worker has no stack.
         thread.ticks = in_hot + in_leaf + in_cold + u64::from(index > 0);
@@ -127,6 +132,38 @@ fn one_thread_is_reported() {
         warned,
         "gprof: warning: thread 'worker': 2 of 128 samples have no stack, and are left out of this report\n"
     );
+}
+
+#[test]
+fn threads_that_had_the_same_number_are_listed_apart_and_reported_together() {
+    let images = images("thread_numbers");
+    let directory = directory("side_files_thread_numbers");
+    write_with([12, 12, 13], &images, &directory.join("gmon.out"), true);
+    let listed = text(&printed(&images, &directory, &["--threads", "gmon.out"]).stdout);
+    let numbers: Vec<&str> = listed.lines().skip(4).filter_map(|line| line.split_whitespace().nth(4)).collect();
+    assert_eq!(numbers, ["12", "12", "13"], "{listed}");
+    let [hot, cold, leaf] = functions(&images);
+    let (hot, cold, leaf) = (format!("0 {hot:#x}"), format!("0 {cold:#x}"), format!("1 {leaf:#x}"));
+    let (found, _) = flat(&images, &directory, &["--thread=12", "gmon.out"]);
+    assert_eq!(found, [(hot, (3.2, 110)), (cold, (0.4, 0)), (leaf, (1.0, 100))].into());
+}
+
+#[test]
+fn a_thread_with_calls_has_bounds() {
+    let images = images("thread_bounds");
+    let directory = directory("side_files_thread_bounds");
+    write(&images, &directory.join("gmon.out"), true);
+    let bounds = |words: &[&str]| {
+        let words = [&["--bounds", "--format=json"], words, &["gmon.out"]].concat();
+        let json: serde_json::Value = serde_json::from_slice(&printed(&images, &directory, &words).stdout).unwrap();
+        let rows = json["bounds"].as_array().unwrap().iter();
+        rows.map(|row| row["upper"].as_f64().unwrap()).fold(0.0, f64::max)
+    };
+    let [all, main, worker] = [&[][..], &["--thread=main"][..], &["--thread=13"][..]].map(bounds);
+    assert!(all > main && main > worker && worker > 0.0, "{all} {main} {worker}");
+    write(&images, &directory.join("gmon.out"), false);
+    let refused = refused(&images, &directory, &["--bounds", "--thread=main", "gmon.out"]);
+    assert_eq!(refused, "gprof: no bounds: the profile has no samples or no calls");
 }
 
 #[test]

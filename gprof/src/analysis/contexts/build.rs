@@ -119,10 +119,12 @@ impl Building<'_, '_, '_> {
             let sites = self.sites;
             let find = || sites.gone(return_address, function);
             let gone = self.gone.entry((return_address, function)).or_insert_with(find);
-            for function in &gone.functions {
-                context = self.growing.add(context, Frame::Function(*function), gone.is_doubtful);
+            for (at, function) in gone.functions.iter().enumerate() {
+                let is_doubtful = gone.is_doubtful && at >= gone.certain;
+                context = self.growing.add(context, Frame::Function(*function), is_doubtful);
             }
-            is_doubtful = gone.is_doubtful && gone.functions.is_empty();
+            // Other functions may stand between the last function that is certain and this one.
+            is_doubtful = gone.is_doubtful && gone.functions.len() <= gone.certain;
         }
         context = self.growing.add(context, Frame::Function(function), is_doubtful);
         if let Some(inlines) = &mut self.inlines {

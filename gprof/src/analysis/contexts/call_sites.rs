@@ -21,11 +21,19 @@ pub struct Gone {
     pub functions: Vec<FunctionId>,
     /// Whether other functions are possible: more, fewer, or different ones.
     pub is_doubtful: bool,
+    /// If there is a doubt, the number of functions, from the outermost on, that were called in any case.
+    pub certain: usize,
 }
 
 impl Gone {
-    fn doubtful(functions: Vec<FunctionId>) -> Gone {
-        Gone { functions, is_doubtful: true }
+    /// The functions that the call instruction names, without what else may have left the stack.
+    fn named(functions: Vec<FunctionId>) -> Gone {
+        Gone { certain: functions.len(), functions, is_doubtful: true }
+    }
+
+    /// Functions that no instruction names.
+    fn guessed(functions: Vec<FunctionId>) -> Gone {
+        Gone { functions, is_doubtful: true, certain: 0 }
     }
 }
 
@@ -160,7 +168,7 @@ impl Site<'_, '_, '_> {
             None => Some(target),
         };
         let called = target.and_then(called).filter(|called| !is_same(self.sites.functions, self.callee, *called));
-        Gone::doubtful(called.into_iter().collect())
+        Gone::named(called.into_iter().collect())
     }
 
     /// The counted functions other than the callee, with their calls.
@@ -181,21 +189,23 @@ impl Site<'_, '_, '_> {
         between.retain(|id| *id != target);
         let first = if is_direct { Vec::new() } else { vec![target] };
         if between.len() > MOST_BETWEEN {
-            return Gone::doubtful(first);
+            return Gone::named(first);
         }
         if is_direct {
             // Another function may have been called, and may have called this one again. All functions between were entered
             // from this one, some perhaps by jumps that are not known.
             let ways = self.ways(self.callee, &between);
-            return Gone { functions: first, is_doubtful: ways.any_may_lead() };
+            return Gone { is_doubtful: ways.any_may_lead(), ..Gone::default() };
         }
         let ways = self.ways(target, &between);
         match ways.shortest() {
             // A jump that is not known, but has led to a counted function, may have led to the callee too. So may a jump
             // through a register in a function between.
-            Some((path, is_only)) => Gone { functions: path, is_doubtful: !(is_only && ways.reaches_all()) },
+            Some((path, is_only)) => {
+                Gone { functions: path, is_doubtful: !(is_only && ways.reaches_all()), certain: 1 }
+            }
             // The target jumps to an address that is not known, or to a function that was not counted.
-            None => Gone::doubtful(first),
+            None => Gone::named(first),
         }
     }
 
@@ -222,7 +232,7 @@ impl Site<'_, '_, '_> {
             return Gone::default();
         }
         if others.len() > MOST_BETWEEN {
-            return Gone::doubtful(Vec::new());
+            return Gone::guessed(Vec::new());
         }
         let candidates: Vec<FunctionId> = others.iter().map(|(id, _)| *id).collect();
         let ways = self.ways(self.callee, &candidates);
@@ -230,7 +240,7 @@ impl Site<'_, '_, '_> {
             others.iter().enumerate().filter(|(at, _)| ways.leads(*at)).map(|(_, other)| other).collect();
         let Some((way, _)) = last.iter().max_by_key(|(id, calls)| (*calls, std::cmp::Reverse(*id))) else {
             // A jump whose target is not known is no evidence that a function between called the callee.
-            return Gone { functions: Vec::new(), is_doubtful: ways.any_may_lead() };
+            return Gone { is_doubtful: ways.any_may_lead(), ..Gone::default() };
         };
         // The callee may have been called directly. If it was entered more often than the others, it was.
         let most: u64 = last.iter().fold(0, |sum, (_, calls)| sum.saturating_add(*calls));
@@ -240,7 +250,7 @@ impl Site<'_, '_, '_> {
             .find(|(_, id, _)| is_same(self.sites.functions, self.callee, *id))
             .map(|counted| counted.2);
         let is_direct = calls.is_some_and(|calls| calls > most);
-        Gone::doubtful(if is_direct { Vec::new() } else { vec![*way] })
+        Gone::guessed(if is_direct { Vec::new() } else { vec![*way] })
     }
 }
 
@@ -274,7 +284,7 @@ mod tests {
         with_sites(&[], |functions, sites| {
             let id = |address| functions.find(address).unwrap();
             // Neither function has a counter, but the stub has the name, and the jump is in the code.
-            let sort = Gone { functions: vec![id(0x1040)], is_doubtful: false };
+            let sort = Gone { functions: vec![id(0x1040)], is_doubtful: false, certain: 1 };
             assert_eq!(sites.gone(0x1010, id(0x1060)), sort);
             assert_eq!(sites.gone(0x1010, id(0x1040)), Gone::default());
             assert_eq!(sites.gone(0x1010, id(0x1020)), Gone::default(), "in the stub");
@@ -309,13 +319,13 @@ mod tests {
         for arc in &arcs {
             assert_eq!(sites.with_last_caller(arc).frompc, arc.frompc);
             let called = functions.find(arc.selfpc).unwrap();
-            assert_eq!(sites.gone(arc.frompc, called), Gone::doubtful(Vec::new()));
+            assert_eq!(sites.gone(arc.frompc, called), Gone::guessed(Vec::new()));
         }
         // The instruction before this address names a function, which is known in any case.
         let arcs: Vec<Arc> = arcs.iter().map(|arc| Arc { frompc: 0x100d, ..*arc }).collect();
         let sites = CallSites::in_memory(&arcs, &functions, code);
         let [target, other] = [0x1020, 0x1040].map(|address| functions.find(address).unwrap());
-        assert_eq!(sites.gone(0x100d, other), Gone::doubtful(vec![target]));
-        assert_eq!(sites.gone(0x100d, target), Gone::doubtful(Vec::new()));
+        assert_eq!(sites.gone(0x100d, other), Gone::named(vec![target]));
+        assert_eq!(sites.gone(0x100d, target), Gone::named(Vec::new()));
     }
 }

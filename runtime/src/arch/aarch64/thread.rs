@@ -84,6 +84,41 @@ pub(crate) fn set_fourth_word(word: usize) {
     }
 }
 
+/// The fifth word of the block.
+#[inline]
+pub(crate) fn fifth_word() -> usize {
+    let word;
+    // SAFETY: reads an aligned word of this thread's own TLS.
+    unsafe {
+        asm!(
+            "mrs {0}, tpidr_el0",
+            "add {0}, {0}, #:tprel_hi12:gmon_thread, lsl #12",
+            "add {0}, {0}, #:tprel_lo12_nc:gmon_thread",
+            "ldr {0}, [{0}, #32]",
+            out(reg) word,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    word
+}
+
+/// Stores the fifth word of the block.
+#[inline]
+pub(crate) fn set_fifth_word(word: usize) {
+    // SAFETY: writes an aligned word of this thread's own TLS.
+    unsafe {
+        asm!(
+            "mrs {block}, tpidr_el0",
+            "add {block}, {block}, #:tprel_hi12:gmon_thread, lsl #12",
+            "add {block}, {block}, #:tprel_lo12_nc:gmon_thread",
+            "str {word}, [{block}, #32]",
+            block = out(reg) _,
+            word = in(reg) word,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
 /// Makes the table with the first entry at `base` and `mask / 8 + 1` home slots the table that mcount uses.
 ///
 /// Call this with signals blocked: a handler's mcount would find a mask that is too small for the table, which is

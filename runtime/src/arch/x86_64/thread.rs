@@ -54,6 +54,27 @@ pub(crate) fn set_fourth_word(word: usize) {
     }
 }
 
+/// The fifth word of the block.
+#[inline]
+pub(crate) fn fifth_word() -> usize {
+    let word;
+    // SAFETY: reads an aligned word of this thread's own TLS.
+    unsafe {
+        asm!("mov {}, qword ptr fs:[gmon_thread@tpoff + 32]", out(reg) word,
+             options(nostack, preserves_flags, readonly));
+    }
+    word
+}
+
+/// Stores the fifth word of the block.
+#[inline]
+pub(crate) fn set_fifth_word(word: usize) {
+    // SAFETY: writes an aligned word of this thread's own TLS.
+    unsafe {
+        asm!("mov qword ptr fs:[gmon_thread@tpoff + 32], {}", in(reg) word, options(nostack, preserves_flags));
+    }
+}
+
 /// Makes the table with the first entry at `base` and `mask / 8 + 1` home slots the table that mcount uses.
 ///
 /// Call this with signals blocked: a handler's mcount would find a mask that is too small for the table, which is

@@ -9,6 +9,7 @@ mod counts;
 mod header;
 mod objects;
 mod run;
+mod threads;
 pub(crate) mod totals;
 
 use super::output::{self, Refusal};

@@ -1,6 +1,8 @@
 //! What a walk through a stack needs of the system. The kernel samples these systems' programs, so no handler walks: nothing
 //! can be read.
 
+use core::sync::atomic::AtomicU64;
+
 /// No signal frame is known.
 pub const SIGNAL_TRAMPOLINE: &[u8] = &[];
 pub const SIGNAL_TRAMPOLINE_CALL: usize = 0;
@@ -20,15 +22,11 @@ pub fn copy_own_memory(_: usize, _: &mut [u8]) -> bool {
     false
 }
 
-/// The name of this thread, which only walks ask for.
-#[must_use]
-pub fn thread_name() -> [u64; 2] {
-    [0; 2]
-}
+/// Leaves the name of this thread, which only walks ask for.
+pub(crate) fn store_thread_name(_: &[AtomicU64; 2]) {}
 
 /// The name of another thread.
-#[must_use]
-pub fn name_of_thread(_: i32) -> [u64; 2] {
+pub(crate) fn name_of_thread(_: i32) -> [u64; 2] {
     [0; 2]
 }
 

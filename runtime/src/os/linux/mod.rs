@@ -80,10 +80,10 @@ pub(crate) use signal::{
 pub use signal::{SignalInfo, SignalSet, block_signals, set_blocked_signals};
 pub(crate) use status::{Identity, Status};
 pub(crate) use thread::{
-    UNKNOWN_THREAD, effective_user, exit_process, give_way, known_process_id, process_id, push_host_name,
-    system_release, thread_is_gone,
+    UNKNOWN_THREAD, effective_user, exit_process, give_way, known_process_id, name_of_thread, process_id,
+    push_host_name, store_thread_name, system_release, thread_is_gone,
 };
-pub use thread::{a_moment, name_of_thread, thread_id, thread_name};
+pub use thread::{a_moment, thread_id};
 pub(crate) use ticks::{NextHandler, threads_number};
 pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval_timer, ticks_per_second, unix_time};
 

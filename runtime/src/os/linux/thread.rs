@@ -1,5 +1,7 @@
 //! Processes and threads.
 
+use core::sync::atomic::AtomicU64;
+
 use super::descriptor::CURRENT;
 use super::machine::{self, numbers};
 use super::{Errno, call};
@@ -45,20 +47,17 @@ pub fn thread_id() -> i32 {
     unsafe { call(numbers::GETTID, []) }.map_or(UNKNOWN_THREAD, |id| id as i32)
 }
 
-/// The name of this thread, padded with zeros, as two words; zeros if a seccomp filter hides it. Async-signal-safe.
-#[must_use]
-pub fn thread_name() -> [u64; 2] {
+/// Stores the name of this thread, padded with zeros, in two words; leaves them if a seccomp filter hides the name. May be called
+/// below mcount.
+pub(crate) fn store_thread_name(name: &[AtomicU64; 2]) {
     const PR_GET_NAME: usize = 16;
-    let mut name = [0; 2];
-    // SAFETY: the kernel writes 16 bytes.
-    let _ = unsafe { call(numbers::PRCTL, [PR_GET_NAME, name.as_mut_ptr().addr()]) };
-    name
+    // SAFETY: the kernel writes 16 bytes, any of which are valid.
+    let _ = unsafe { call(numbers::PRCTL, [PR_GET_NAME, name.as_ptr().addr()]) };
 }
 
 /// The name of another thread of this process, padded with zeros, as two words; zeros if the thread has ended or the name
 /// cannot be read. Async-signal-safe.
-#[must_use]
-pub fn name_of_thread(number: i32) -> [u64; 2] {
+pub(crate) fn name_of_thread(number: i32) -> [u64; 2] {
     let mut path = Text::<48>::new();
     path.push(b"/proc/self/task/");
     path.push_decimal(u64::from(number.unsigned_abs()));
@@ -135,12 +134,24 @@ mod tests {
     }
 
     #[test]
-    fn threads_have_names() {
-        let named = std::thread::Builder::new().name("fifteen letters".to_owned());
-        let names = named.spawn(|| (thread_name(), name_of_thread(thread_id()))).unwrap().join().unwrap();
-        let expected = [*b"fifteen ", *b"letters\0"].map(u64::from_ne_bytes);
-        assert_eq!(names, (expected, expected));
-        assert_eq!(name_of_thread(0), [0; 2]);
+    fn another_thread_knows_the_name_of_this_thread() {
+        let thread_name = || {
+            let name = [const { AtomicU64::new(0) }; 2];
+            store_thread_name(&name);
+            name.map(AtomicU64::into_inner)
+        };
+        let (number, own) = std::thread::Builder::new()
+            .name("fifteen-letters".to_owned())
+            .spawn(move || (thread_id(), [name_of_thread(thread_id()), thread_name()]))
+            .unwrap()
+            .join()
+            .unwrap();
+        assert_eq!(own[0], own[1]);
+        assert_eq!(own[0].map(u64::to_ne_bytes).concat(), b"fifteen-letters\0");
+        assert_eq!(name_of_thread(number), [0; 2], "the thread has ended");
+        let here = thread_name();
+        let this = thread_id();
+        assert_eq!(std::thread::spawn(move || name_of_thread(this)).join().unwrap(), here);
     }
 
     #[test]

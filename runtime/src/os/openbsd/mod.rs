@@ -71,11 +71,11 @@ pub(crate) use thread::{
     process_id, process_time, thread_is_gone, unix_time,
 };
 pub use thread::{a_moment, thread_id};
-pub(crate) use walks::vdso;
 pub use walks::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, copy_own_memory,
-    is_readable, name_of_thread, thread_name,
+    is_readable,
 };
+pub(crate) use walks::{name_of_thread, store_thread_name, vdso};
 
 /// Whether code may read the program's text.
 pub const IS_TEXT_READABLE: bool = false;

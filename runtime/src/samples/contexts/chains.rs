@@ -86,7 +86,7 @@ fn innermost(frames: &[u64], most: usize) -> &[u64] {
 mod tests {
     use super::super::threads;
     use super::*;
-    use crate::per_process::THREADS;
+    use crate::arch::set_entry_index;
 
     /// The nodes as (parent, address, ticks).
     fn nodes(contexts: &Contexts) -> Vec<(u32, u64, u64)> {
@@ -117,7 +117,8 @@ mod tests {
     #[test]
     fn a_thread_is_the_first_level_of_its_chains() {
         let contexts = Contexts::new();
-        threads::map(&contexts);
+        contexts.threads.map();
+        set_entry_index(None);
         let index = threads::count(&contexts, 3);
         assert_eq!(threads::count(&contexts, 4), index);
         contexts.count_chain(Some(5), &[0x20, 0x10], Ending::Outermost, 1);
@@ -125,8 +126,8 @@ mod tests {
         let (thread, cut) = (PLACE | 0x7ffd << 48 | 5, PLACE | 0x7ffc << 48 | 5);
         let expected = [(0, thread, 0), (1, 0x10, 0), (2, 0x20, 1), (1, cut, 0), (4, 0x20, 2)];
         assert_eq!(nodes(&contexts), expected);
-        let all = threads::all(&contexts);
-        assert_eq!((all.len(), all[index].ticks.load(Relaxed)), (THREADS + 1, 7));
+        let all = contexts.threads.all();
+        assert_eq!(all[index].ticks.load(Relaxed), 7);
         assert!(all[index].number.load(Relaxed) > 0 && all[index].name[0].load(Relaxed) != 0);
     }
 

@@ -15,7 +15,7 @@ mod budget;
 mod buffers;
 mod chains;
 mod settling;
-mod threads;
+pub(crate) mod threads;
 mod tree;
 
 use core::ffi::c_void;
@@ -30,7 +30,7 @@ use gmon::encode::side_file::CutReason;
 use crate::arch::{self, thread_pointer};
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
-use crate::per_process::{ContextThread, Contexts, PER_PROCESS, WHILE_CLOSING};
+use crate::per_process::{Contexts, PER_PROCESS, WHILE_CLOSING};
 use crate::unwind::{Frame, Stack, is_closing, stays, walk_stack};
 
 pub(crate) use budget::set_rate;
@@ -55,19 +55,20 @@ pub(crate) fn keep() {
 /// Tells threads apart from now on. Called at start-up.
 pub(crate) fn tell_threads() {
     if WALKS_STACKS {
-        threads::map(&PER_PROCESS.memory.contexts);
+        PER_PROCESS.memory.contexts.threads.map();
     }
 }
 
-/// The threads with ticks, by the index that places have; the last entry is of all other threads. Without threads, none.
-pub(crate) fn all_threads() -> &'static [ContextThread] {
-    threads::all(&PER_PROCESS.memory.contexts)
+/// What is counted by thread; `None` if threads are not told apart, or there are no contexts.
+pub(crate) fn by_thread() -> Option<&'static Contexts> {
+    let contexts = &PER_PROCESS.memory.contexts;
+    (are_kept() && !contexts.threads.all().is_empty()).then_some(contexts)
 }
 
 /// Sets the name of a thread, padded with zeros, if threads are told apart. `number` is the system's. Called in signal handlers.
 #[allow(dead_code, reason = "not all systems report the names of other threads")]
 pub(crate) fn name_thread(number: i32, name: [u64; 2]) {
-    threads::name(&PER_PROCESS.memory.contexts, number, name);
+    threads::set_name(&PER_PROCESS.memory.contexts, number, name);
 }
 
 /// Whether calling contexts are kept.
@@ -126,9 +127,14 @@ fn patience() -> impl FnMut() -> bool {
     }
 }
 
-/// Passes every node of the tree to `each`, parents before their children.
-pub(crate) fn each_node(mut each: impl FnMut(NodeRef)) {
-    PER_PROCESS.memory.contexts.tree.each(|_, node| each(node));
+/// The number of the last node of the tree now.
+pub(crate) fn last_node() -> u32 {
+    PER_PROCESS.memory.contexts.tree.nodes.load(SeqCst)
+}
+
+/// Passes every node of the tree up to the node `last` to `each`, parents before their children.
+pub(crate) fn each_node(last: u32, mut each: impl FnMut(NodeRef)) {
+    PER_PROCESS.memory.contexts.tree.each_of(1..=last, &mut |_, node| each(node));
 }
 
 /// Passes the ticks of which no stack is known to `each`, by reason.
@@ -201,7 +207,7 @@ impl Walking<'_> {
             buffer.frames().len() < most && buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });
         let (contexts, ticks) = (self.contexts, self.ticks);
-        let thread = (!threads::all(contexts).is_empty()).then(|| match self.stack {
+        let thread = (!contexts.threads.all().is_empty()).then(|| match self.stack {
             Stack::Interrupted(_) => threads::count(contexts, ticks),
             Stack::Copied(copied) => threads::count_of(contexts, copied.thread, ticks),
         });

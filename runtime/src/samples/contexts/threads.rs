@@ -1,85 +1,283 @@
-//! The threads of ticks, which are the first level of the tree if the user wants to tell threads apart.
+//! Finds the entries of threads, which are the first level of the tree if the user wants to tell threads apart.
+//!
+//! The first threads have an entry each, at most [`THREADS`]. The counts of further threads are summed by name, and if there are
+//! more than [`NAMES`] names, in one entry of all others. A thread knows the index of its entry, so a thread that gets the number
+//! of an ended thread from the kernel has another entry. Everything here may be called in signal handlers, and below mcount unless
+//! said otherwise.
 
-use core::slice;
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+};
 
-use crate::os::{name_of_thread, thread_id, thread_name};
-use crate::per_process::{ContextThread, Contexts, THREADS};
+use crate::arch::{entry_index, set_entry_index};
+use crate::os::{name_of_thread, store_thread_name, thread_id};
+use crate::per_process::{Contexts, NAMES, OF_NAME, OTHERS, THREADS, ThreadEntry};
 
-/// The number of entries in which a thread looks for its own.
-const TRIES: usize = 64;
-
-/// Maps the list of threads. Only touched pages take memory.
-pub(super) fn map(contexts: &Contexts) {
-    contexts.threads.map((THREADS + 1) * size_of::<ContextThread>());
+/// The entry that has the calls of a thread's tables. Zeros are no entry.
+pub(crate) struct EntryOfCalls {
+    /// 1 + the index of the entry.
+    index: AtomicUsize,
+    /// The latest known name of a thread without an entry of its own.
+    name: [AtomicU64; 2],
 }
 
-/// All threads that are told apart, and the entry of all others; empty if threads are not told apart.
-pub(crate) fn all(contexts: &Contexts) -> &[ContextThread] {
-    let start = contexts.threads.start::<ContextThread>();
-    if start.is_null() {
-        return &[];
+impl EntryOfCalls {
+    /// The index of the entry.
+    pub(crate) fn index(&self) -> usize {
+        self.index.load(Relaxed).checked_sub(1).unwrap_or(OTHERS)
     }
-    // SAFETY: memory for that many threads, which stays mapped; zeros are valid.
-    unsafe { slice::from_raw_parts(start, THREADS + 1) }
+
+    /// Makes this thread the one whose calls are counted.
+    pub(crate) fn begin(&self, contexts: &Contexts) {
+        self.name.iter().for_each(|word| word.store(0, Relaxed));
+        let own = own(contexts);
+        self.index.store(own.unwrap_or(OTHERS) + 1, Relaxed);
+        if own.is_none() {
+            add_threads(contexts, OTHERS, 1);
+        }
+        self.see_name(contexts);
+    }
+
+    /// Looks at the name of this thread, which may have changed.
+    pub(crate) fn see_name(&self, contexts: &Contexts) {
+        let index = self.index();
+        if index < THREADS {
+            return see_name(contexts, index);
+        }
+        store_thread_name(&self.name);
+        let named = of_name(contexts, &self.name);
+        if named != index && self.index.compare_exchange(index + 1, named + 1, Relaxed, Relaxed).is_ok() {
+            add_threads(contexts, index, -1);
+            add_threads(contexts, named, 1);
+        }
+    }
+
+    /// The thread has ended, and its calls were taken out of its tables.
+    pub(crate) fn end(&self, contexts: &Contexts) {
+        if let Some(entry) = contexts.threads.all().get(self.index()).filter(|_| self.index() < THREADS) {
+            entry.has_ended.store(true, Relaxed);
+        }
+        self.forget();
+    }
+
+    /// There is no thread any more, and there are no calls.
+    pub(crate) fn forget(&self) {
+        self.index.store(0, Relaxed);
+    }
 }
 
-/// The index of this thread, for which ticks are counted. The kernel may give the number of an ended thread to a new thread:
-/// both are then one thread with the newer name. Called in signal handlers.
+/// The index of the entry of this thread, for which ticks are counted. Not for code below mcount.
 pub(super) fn count(contexts: &Contexts, ticks: u32) -> usize {
-    let index = index_of(contexts, thread_id());
-    if let Some(thread) = index.and_then(|index| all(contexts).get(index)) {
-        set_name(thread, thread_name());
+    let index = own(contexts);
+    match index {
+        Some(index) => see_name(contexts, index),
+        None => {
+            let name = [const { AtomicU64::new(0) }; 2];
+            store_thread_name(&name);
+            return count_at(contexts, of_name(contexts, &name), ticks);
+        }
     }
-    count_at(contexts, index.unwrap_or(THREADS), ticks)
+    count_at(contexts, index.unwrap_or(OTHERS), ticks)
 }
 
-/// The index of the thread with this number, for which ticks are counted. If the thread has no name yet, the function looks at the
-/// thread's name. Called in signal handlers.
+/// The index of the entry of the thread with this number, for which ticks are counted outside of the thread. If the thread has no
+/// name yet, the function looks at the thread's name. Not for code below mcount.
 pub(super) fn count_of(contexts: &Contexts, number: i32, ticks: u32) -> usize {
-    let index = index_of(contexts, number);
-    let thread = index.and_then(|index| all(contexts).get(index));
-    if let Some(thread) = thread.filter(|thread| thread.name[0].load(Relaxed) == 0) {
-        set_name(thread, name_of_thread(number));
+    let index =
+        of_number(contexts, number).unwrap_or_else(|| of_name(contexts, &name_of_thread(number).map(AtomicU64::new)));
+    let entry = contexts.threads.all().get(index).filter(|_| index < THREADS);
+    if let Some(entry) = entry.filter(|entry| entry.name.iter().all(|word| word.load(Relaxed) == 0)) {
+        see_name_outside(entry);
     }
-    count_at(contexts, index.unwrap_or(THREADS), ticks)
+    count_at(contexts, index, ticks)
 }
 
-/// Sets the name of the thread with this number, padded with zeros. Called in signal handlers.
+/// Sets the name of the latest thread with this number, padded with zeros.
 #[inline(never)]
-pub(super) fn name(contexts: &Contexts, number: i32, name: [u64; 2]) {
-    if let Some(thread) = index_of(contexts, number).and_then(|index| all(contexts).get(index)) {
-        set_name(thread, name);
+pub(super) fn set_name(contexts: &Contexts, number: i32, name: [u64; 2]) {
+    if let Some(entry) = of_number(contexts, number).and_then(|index| contexts.threads.all().get(index)) {
+        entry.name.iter().zip(name).for_each(|(to, from)| to.store(from, Relaxed));
     }
-}
-
-fn set_name(thread: &ContextThread, name: [u64; 2]) {
-    for (place, word) in thread.name.iter().zip(name) {
-        place.store(word, Relaxed);
-    }
-}
-
-/// The index of the thread with this number, which gets an entry if it has none; `None` if there is no room. A seccomp filter may
-/// hide the number, which is then not positive.
-fn index_of(contexts: &Contexts, number: i32) -> Option<usize> {
-    let all = all(contexts);
-    let home = usize::try_from(number).ok().filter(|number| *number > 0 && !all.is_empty())? % THREADS;
-    let is_own = |index: &usize| all.get(*index).is_some_and(|thread| is_of(thread, number));
-    (home..home + TRIES).map(|index| index % THREADS).find(is_own)
 }
 
 fn count_at(contexts: &Contexts, index: usize, ticks: u32) -> usize {
-    if let Some(thread) = all(contexts).get(index) {
+    if let Some(thread) = contexts.threads.all().get(index) {
         thread.ticks.fetch_add(u64::from(ticks), Relaxed);
     }
     index
 }
 
-/// Whether an entry is that of the thread with this number, or becomes it.
-fn is_of(thread: &ContextThread, number: i32) -> bool {
-    match thread.number.load(Relaxed) {
-        0 => thread.number.compare_exchange(0, number, SeqCst, SeqCst).map_or_else(|now| now == number, |_| true),
-        taken => taken == number,
+/// The index of this thread's own entry, which is made if necessary; `None` if the thread is counted under its name.
+fn own(contexts: &Contexts) -> Option<usize> {
+    let number = thread_id();
+    let Some(index) = entry_index() else {
+        let index = claim(contexts, number);
+        // A handler may have stored an index meanwhile.
+        if entry_index().is_none() {
+            set_entry_index(Some(index.unwrap_or(OTHERS)));
+        }
+        return entry_index().filter(|index| *index < THREADS);
+    };
+    let entry = contexts.threads.all().get(index).filter(|_| index < THREADS)?;
+    // A thread without thread-local storage of its own shares that of the thread which made it. A filter may hide the number.
+    let is_own = number <= 0 || entry.number.load(Relaxed) == number;
+    if is_own { Some(index) } else { of_number(contexts, number) }
+}
+
+/// The index of an entry for this thread, which does not know its entry yet: one that was made from outside, or a new one.
+fn claim(contexts: &Contexts, number: i32) -> Option<usize> {
+    let mut made = entries_of(contexts, number).filter(|(_, entry)| !entry.has_entered.swap(true, SeqCst));
+    made.next().map(|(index, _)| index).or_else(|| add(contexts, number, true))
+}
+
+/// The index of the entry of the latest thread with this number, which is made if necessary; `None` if all entries of threads are
+/// in use, or the number is not known. For samples that are counted outside of their thread, and for threads that share their
+/// thread-local storage with another thread.
+///
+/// If a thread has ended that was counted, and another thread with its number was not counted yet, the entry is that of the ended
+/// thread.
+pub(super) fn of_number(contexts: &Contexts, number: i32) -> Option<usize> {
+    entries_of(contexts, number).next().map(|(index, _)| index).or_else(|| add(contexts, number, false))
+}
+
+/// The entries of threads with this number, the latest first.
+fn entries_of(contexts: &Contexts, number: i32) -> impl Iterator<Item = (usize, &ThreadEntry)> {
+    let all = contexts.threads.all();
+    let mut next = home(contexts, number).map_or(0, |home| home.latest.load(Acquire));
+    let all_of_home = core::iter::from_fn(move || {
+        let index = (next as usize).checked_sub(1)?;
+        let entry = all.get(index)?;
+        next = entry.before.load(Relaxed);
+        Some((index, entry))
+    });
+    all_of_home.filter(move |(_, entry)| entry.number.load(Relaxed) == number)
+}
+
+/// The entry that has the start of the list of threads with this number.
+fn home(contexts: &Contexts, number: i32) -> Option<&ThreadEntry> {
+    if number <= 0 { None } else { contexts.threads.all().get(number as usize % THREADS) }
+}
+
+/// Makes an entry for a thread.
+fn add(contexts: &Contexts, number: i32, has_entered: bool) -> Option<usize> {
+    let home = home(contexts, number)?;
+    let index = take(&contexts.threads.threads, THREADS)?;
+    let entry = contexts.threads.all().get(index)?;
+    entry.has_entered.store(has_entered, Relaxed);
+    entry.number.store(number, Relaxed);
+    let mut before = home.latest.load(Relaxed);
+    loop {
+        entry.before.store(before, Relaxed);
+        match home.latest.compare_exchange_weak(before, index as u32 + 1, SeqCst, Relaxed) {
+            Ok(_) => return Some(index),
+            Err(now) => before = now,
+        }
+    }
+}
+
+/// Takes a number below a bound.
+fn take(used: &AtomicUsize, most: usize) -> Option<usize> {
+    let mut next = used.load(Relaxed);
+    loop {
+        if next >= most {
+            return None;
+        }
+        match used.compare_exchange_weak(next, next + 1, SeqCst, Relaxed) {
+            Ok(_) => return Some(next),
+            Err(now) => next = now,
+        }
+    }
+}
+
+/// The index of the entry of all threads with a name, which is made if necessary; the entry of all others if there are too many
+/// names, or the name is not known.
+pub(crate) fn of_name(contexts: &Contexts, name: &[AtomicU64; 2]) -> usize {
+    if name.iter().all(|word| word.load(Relaxed) == 0) {
+        return OTHERS;
+    }
+    if let Some(index) = first_of_name(contexts, name) {
+        return index;
+    }
+    let Some(index) = take(&contexts.threads.names, NAMES).map(|index| THREADS + index) else { return OTHERS };
+    let Some(entry) = contexts.threads.all().get(index) else { return OTHERS };
+    entry.name.iter().zip(name).for_each(|(to, from)| to.store(from.load(Relaxed), Relaxed));
+    entry.number.store(OF_NAME, Release);
+    index
+}
+
+/// The index of the first entry of a name. Two handlers may have made an entry of the same name at once.
+fn first_of_name(contexts: &Contexts, name: &[AtomicU64; 2]) -> Option<usize> {
+    let names = contexts.threads.names.load(Relaxed);
+    let entries = contexts.threads.all().iter().enumerate().skip(THREADS).take(names);
+    let mut found = entries.filter(|(_, entry)| entry.number.load(Acquire) == OF_NAME && is_same(&entry.name, name));
+    found.next().map(|(index, _)| index)
+}
+
+fn is_same(name: &[AtomicU64; 2], other: &[AtomicU64; 2]) -> bool {
+    name.iter().zip(other).all(|(word, other)| word.load(Relaxed) == other.load(Relaxed))
+}
+
+/// The index of the entry to which the counts of an entry belong.
+pub(crate) fn target(contexts: &Contexts, index: usize) -> usize {
+    let all = contexts.threads.all();
+    let mut index = index;
+    // A thread is summed in a name, and a name in all others.
+    for _ in 0..2 {
+        match all.get(index).map_or(0, |entry| entry.summed_in.load(Relaxed)) {
+            0 => break,
+            sum => index = sum,
+        }
+    }
+    let name = all.get(index).filter(|_| (THREADS..OTHERS).contains(&index));
+    name.and_then(|entry| first_of_name(contexts, &entry.name)).unwrap_or(index)
+}
+
+/// Sums the counts of all ended threads by name from now on.
+pub(crate) fn sum_ended(contexts: &Contexts) {
+    for entry in contexts.threads.all().iter().take(contexts.threads.threads.load(Relaxed)) {
+        if entry.has_ended.load(Relaxed) && entry.summed_in.load(Relaxed) == 0 {
+            entry.summed_in.store(of_name(contexts, &entry.name), Relaxed);
+        }
+    }
+}
+
+/// Sums the counts of all names from now on.
+pub(crate) fn sum_names(contexts: &Contexts) {
+    let names = contexts.threads.names.load(Relaxed);
+    contexts.threads.all().iter().skip(THREADS).take(names).for_each(|entry| entry.summed_in.store(OTHERS, Relaxed));
+}
+
+fn add_threads(contexts: &Contexts, index: usize, more: i64) {
+    if let Some(entry) = contexts.threads.all().get(index) {
+        entry.threads.fetch_add(more.cast_unsigned(), Relaxed);
+    }
+}
+
+/// Looks at the name of this thread.
+fn see_name(contexts: &Contexts, index: usize) {
+    if let Some(entry) = contexts.threads.all().get(index) {
+        store_thread_name(&entry.name);
+    }
+}
+
+/// Looks at the name of another thread. Not for code below mcount.
+fn see_name_outside(entry: &ThreadEntry) {
+    let name = name_of_thread(entry.number.load(Relaxed));
+    if name != [0; 2] {
+        entry.name.iter().zip(name).for_each(|(to, from)| to.store(from, Relaxed));
+    }
+}
+
+/// Looks at the names of all threads that have not ended. Not for code below mcount.
+pub(crate) fn see_names(contexts: &Contexts) {
+    let threads = contexts.threads.threads.load(Relaxed);
+    for (index, entry) in contexts.threads.all().iter().enumerate().take(threads) {
+        // A later thread has the number of a thread that has ended.
+        let latest = entries_of(contexts, entry.number.load(Relaxed)).next();
+        if !entry.has_ended.load(Relaxed) && latest.is_some_and(|(latest, _)| latest == index) {
+            see_name_outside(entry);
+        }
     }
 }
 
@@ -87,26 +285,93 @@ fn is_of(thread: &ContextThread, number: i32) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn threads_are_found_and_named_by_their_numbers() {
+    fn list() -> Contexts {
         let contexts = Contexts::new();
-        assert_eq!(count_of(&contexts, 7, 1), THREADS, "threads are not told apart");
-        map(&contexts);
+        contexts.threads.map();
+        set_entry_index(None);
+        contexts
+    }
+
+    fn words(name: u64) -> [AtomicU64; 2] {
+        [AtomicU64::new(name), AtomicU64::new(0)]
+    }
+
+    #[test]
+    fn a_thread_with_the_number_of_another_has_an_entry_of_its_own() {
+        let contexts = list();
+        let same_home = 100 + THREADS as i32;
+        let made = [100, same_home, 100, 7].map(|number| claim(&contexts, number));
+        assert_eq!(made, [Some(0), Some(1), Some(2), Some(3)]);
+        assert_eq!([100, same_home, 7].map(|number| of_number(&contexts, number)), [Some(2), Some(1), Some(3)]);
+        // An entry that was made from outside is the thread's, but only once.
+        assert_eq!([of_number(&contexts, 8), of_number(&contexts, 8)], [Some(4); 2]);
+        assert_eq!([claim(&contexts, 8), claim(&contexts, 8)], [Some(4), Some(5)]);
+        assert_eq!([0, -1].map(|number| claim(&contexts, number)), [None; 2]);
+    }
+
+    #[test]
+    fn this_thread_keeps_its_entry() {
+        let contexts = list();
+        assert_eq!([count(&contexts, 1), count(&contexts, 2)], [0; 2]);
+        // The next thread with the same number does not know the entry.
+        set_entry_index(None);
+        assert_eq!(count(&contexts, 4), 1);
+        let entries = contexts.threads.all();
+        assert_eq!([0, 1].map(|index: usize| entries[index].ticks.load(Relaxed)), [3, 4]);
+        assert_eq!([0, 1].map(|index: usize| entries[index].number.load(Relaxed)), [thread_id(); 2]);
+        set_entry_index(None);
+    }
+
+    #[test]
+    fn threads_beyond_the_bound_are_counted_under_their_latest_names() {
+        let contexts = list();
+        (1..=THREADS as i32).for_each(|number| assert!(claim(&contexts, number).is_some()));
+        let calls = EntryOfCalls { index: AtomicUsize::new(0), name: words(0) };
+        calls.begin(&contexts);
+        let own_name = [const { AtomicU64::new(0) }; 2];
+        store_thread_name(&own_name);
+        let named = of_name(&contexts, &own_name);
+        assert_eq!((calls.index(), count(&contexts, 5)), (named, named));
+        let entries = contexts.threads.all();
+        assert_eq!([named, OTHERS].map(|index| entries[index].threads.load(Relaxed)), [1, 0]);
+        calls.end(&contexts);
+        assert!(!entries[named].has_ended.load(Relaxed) && calls.index() == OTHERS);
+        set_entry_index(None);
+    }
+
+    #[test]
+    fn threads_are_counted_and_named_from_outside() {
+        let contexts = Contexts::new();
+        assert_eq!(count_of(&contexts, 100, 1), OTHERS, "threads are not told apart");
+        set_name(&contexts, 100, [1, 2]);
+        let contexts = list();
         // No thread of this process has these numbers.
-        let [one, other] = [7, 7 + THREADS as i32].map(|number| count_of(&contexts, number, 2));
-        assert_ne!(one, other);
+        let [one, other] = [i32::MAX, i32::MAX - 1];
         assert_eq!(
-            [count_of(&contexts, 7, 3), count_of(&contexts, 0, 4), count_of(&contexts, -1, 5)],
-            [one, THREADS, THREADS]
+            [count_of(&contexts, one, 2), count_of(&contexts, other, 3), count_of(&contexts, one, 4)],
+            [0, 1, 0]
         );
-        name(&contexts, 7, [1, 2]);
-        name(&contexts, 7 + THREADS as i32, [3, 4]);
-        name(&contexts, 7 + THREADS as i32, [5, 0]);
-        name(&contexts, 0, [6, 6]);
-        let found = [one, other, THREADS].map(|index| {
-            let thread = &all(&contexts)[index];
-            (thread.ticks.load(Relaxed), [0, 1].map(|word| thread.name[word].load(Relaxed)))
+        assert_eq!([count_of(&contexts, 0, 5), count_of(&contexts, -1, 6)], [OTHERS; 2]);
+        set_name(&contexts, other, [1, 2]);
+        set_name(&contexts, other, [3, 0]);
+        set_name(&contexts, 0, [5, 6]);
+        let found = [0, 1, OTHERS].map(|index| {
+            let entry = &contexts.threads.all()[index];
+            (entry.ticks.load(Relaxed), [0, 1].map(|word: usize| entry.name[word].load(Relaxed)))
         });
-        assert_eq!(found, [(5, [1, 2]), (2, [5, 0]), (9, [0, 0])]);
+        assert_eq!(found, [(6, [0, 0]), (3, [3, 0]), (11, [0, 0])]);
+        // A thread finds the entry that was made from outside.
+        assert_eq!((count_of(&contexts, thread_id(), 1), count(&contexts, 1)), (2, 2));
+        assert_ne!(contexts.threads.all()[2].name[0].load(Relaxed), 0);
+        set_entry_index(None);
+    }
+
+    #[test]
+    fn there_is_a_bound_of_names() {
+        let contexts = list();
+        let all: Vec<usize> = (1..=NAMES as u64 + 5).map(|name| of_name(&contexts, &words(name))).collect();
+        assert!(all.iter().take(NAMES).eq((THREADS..OTHERS).collect::<Vec<_>>().iter()));
+        assert!(all.iter().skip(NAMES).all(|index| *index == OTHERS));
+        assert_eq!([of_name(&contexts, &words(9)), of_name(&contexts, &words(0))], [THREADS + 8, OTHERS]);
     }
 }

@@ -164,7 +164,7 @@ impl ContextTree {
         }
     }
 
-    fn each_of(&self, numbers: RangeInclusive<u32>, each: &mut impl FnMut(&ContextNode, NodeRef)) {
+    pub(super) fn each_of(&self, numbers: RangeInclusive<u32>, each: &mut impl FnMut(&ContextNode, NodeRef)) {
         for number in numbers {
             let Some(node) = self.node(number) else { return };
             // The address is read first: a node with an address has its parent.

@@ -3,7 +3,7 @@
 #![allow(unused_variables, unused_mut, clippy::all)]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
 pub use crate::arch::LARGEST_PAGE;
 use super::Mapping;
@@ -25,10 +25,10 @@ pub const CONTEXT_PC: u16 = 0;
 pub(crate) fn vdso() -> usize {
     loop {}
 }
-pub fn name_of_thread(number: i32) -> [u64; 2] {
+pub(crate) fn store_thread_name(name: &[AtomicU64; 2]) {
     loop {}
 }
-pub fn thread_name() -> [u64; 2] {
+pub(crate) fn name_of_thread(number: i32) -> [u64; 2] {
     loop {}
 }
 pub fn copy_own_memory(address: usize, bytes: &mut [u8]) -> bool {
