@@ -94,7 +94,13 @@ fi
 step "readers of exports"
 # Each in a fixed version: Python's packages in a virtual environment, and packages of npm.
 readers=${CARGO_TARGET_DIR:-target}/exports
-if ! { "$readers/python/bin/python" -m pip freeze | grep -v '^#' >"$readers/freeze" && grep -v '^#' tests/clients/python.txt | grep -q -v -x -F -f "$readers/freeze"; test $? = 1; } 2>/dev/null; then
+has_readers() { # whether Python has all packages
+    frozen=$("$readers/python/bin/python" -m pip freeze 2>/dev/null) || return 1
+    sed '/^#/d' tests/clients/python.txt | while read -r package; do
+        printf '%s\n' "$frozen" | grep -q -x -F "$package" || return 1
+    done
+}
+if ! has_readers; then
     may_install && echo "Installing readers of exports into $readers" && mkdir -p "$readers" &&
         python3 -m venv --clear "$readers/python" &&
         "$readers/python/bin/python" -m pip install -q --disable-pip-version-check -r tests/clients/python.txt ||
@@ -104,6 +110,12 @@ if ! [ -d "$readers/npm/node_modules/speedscope" ]; then
     may_install && command -v npm >/dev/null 2>&1 &&
         npm install --silent --no-fund --no-audit --prefix "$readers/npm" speedscope@1.25.0 ||
         echo "check: speedscope cannot be installed; the tests that need it say SKIPPED"
+fi
+# Firefox Profiler needs Node 24, which the package node downloads when it is installed.
+if ! [ -d "$readers/firefox/node_modules/@firefox-devtools" ]; then
+    may_install && command -v npm >/dev/null 2>&1 &&
+        npm install --silent --no-fund --no-audit --prefix "$readers/firefox" @firefox-devtools/profiler-cli@0.10.0 node@24.21.0 ||
+        echo "check: Firefox Profiler cannot be installed; the test that needs it says SKIPPED"
 fi
 
 step "formatting and lints"

@@ -57,7 +57,10 @@ fn push(stacks: &mut Stacks, text: &str, ticks: u64) {
     for pair in names.windows(2) {
         let place = match pair[0] {
             "..." => Place::Cut(CutReason::TOO_DEEP),
-            _ => Place::Code(SITES.iter().find(|site| (site.0, site.1) == (pair[0], pair[1])).unwrap().2),
+            _ => {
+                let is_site = |site: &&(&str, &str, u64)| site.0 == pair[0] && (site.1 == pair[1] || pair[1] == "...");
+                Place::Code(SITES.iter().find(is_site).unwrap().2)
+            }
         };
         parent = stacks.push(parent, place, 0);
     }
@@ -292,6 +295,38 @@ fn a_tree_without_an_arc() {
         // No caller of `even` is left.
         assert_eq!(rows(analysis.callers().unwrap()), [(0, "even".to_owned(), 87, None)]);
     });
+}
+
+/// Where frames in the middle of a stack are missing, the functions on both sides have their time, and no arc leads over the gap.
+#[test]
+fn a_gap_in_the_middle_of_a_stack_takes_no_time_from_the_outer_end() {
+    let mut stacks = Stacks::new();
+    push(&mut stacks, "main depth burn", 5);
+    push(&mut stacks, "main red ... depth burn", 196);
+    stacks.add_profile(201, true);
+    with_analysis(options(), Some(stacks), |analysis| {
+        let of = |name: &str, line: &str| entry(analysis, name).get(line).copied();
+        assert_eq!(of("main", "main"), Some((0, 201)));
+        assert_eq!((of("red", "red"), of("red", "from main")), (Some((0, 196)), Some((0, 196))));
+        assert_eq!((of("depth", "depth"), of("depth", "from main")), (Some((0, 201)), Some((0, 5))));
+        let sums = analysis.stacks().unwrap();
+        assert_eq!((sums.stacks, sums.whole), (201, 5));
+    });
+}
+
+/// Files for other programs have the stacks as the trees show them.
+#[test]
+fn stacks_in_files_end_at_an_arc_that_is_left_out() {
+    let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+    let ticks = |words: &str, start: &str| -> u64 {
+        let words = words.split_whitespace().map(str::to_owned).chain(files.clone());
+        let folded = with_analysis(Options::parse(words).unwrap(), Some(knots()), |all| text(all, Format::Folded));
+        let of_line = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+        folded.lines().filter(|line| line.starts_with(start)).map(of_line).sum()
+    };
+    assert_eq!((ticks("", "main;red;"), ticks("", "red;")), (89, 0));
+    assert_eq!((ticks("-k main/red", "main;red;"), ticks("-k main/red", "red;")), (0, 89));
+    assert_eq!(ticks("-k main/red", "main;"), 106);
 }
 
 #[test]

@@ -8,7 +8,10 @@ mod profiled;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
+use gmon_tests::{gprof, read};
 use serde_json::Value;
 
 use clients::{Client, client, python, script};
@@ -35,6 +38,18 @@ fn csv_is_read_by_python_duckdb_and_polars() {
         assert_eq!(functions, program.functions, "{reader}");
         assert_eq!(arcs, program.arcs, "{reader}");
         assert!(rows.iter().all(|row| row[0] == "arc" || row[1].as_str().unwrap().ends_with("a.out")), "{reader}");
+    }
+}
+
+#[test]
+fn json_is_read_by_python_duckdb_and_polars() {
+    let Some(python) = python(&["duckdb", "polars"]) else { return };
+    let program = Profiled::new("exports_json");
+    let path = program.write("a.json", &[]);
+    let read: Value = serde_json::from_str(&client(&python, &[&script("names.py"), &path])).unwrap();
+    for reader in ["json", "duckdb", "polars"] {
+        let names: Vec<&str> = read[reader].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert!(program.functions.keys().all(|name| names.contains(&name.as_str())), "{reader}: {names:?}");
     }
 }
 
@@ -131,4 +146,64 @@ fn callgrind_annotate_shows_costs() {
     let percents = clients::dot_percents(&dot);
     let part = |percent: &f64| percent / 100.0 * program.attributed();
     program.check_own(|name| percents.get(name).map(|(_, own)| part(own)), program.percent());
+}
+
+#[test]
+fn firefox_profiler_loads_its_format() {
+    let cli = "firefox/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js";
+    let node = clients::installed("firefox/node_modules/node/bin/node").zip(clients::installed(cli));
+    let Some((node, cli)) = node else { return };
+    let program = Profiled::new("exports_firefox");
+    let path = program.write("a.firefox.json", &[]);
+    let sessions = format!("{path}.sessions");
+    let run = |words: &[&str]| {
+        let mut command = Command::new(&node);
+        command
+            .arg(&cli)
+            .args(words)
+            .env("PROFILER_CLI_SESSION_DIR", &sessions)
+            .env("PROFILER_CLI_NO_SYMBOLICATE", "1");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["load", &path]);
+    let functions = run(&["thread", "functions", "--limit", "0"]);
+    run(&["stop"]);
+    let found = clients::firefox_functions(&functions);
+    program.check_inclusive(|name| found.get(name).map(|(_, total)| *total), 1.0);
+    program.check_own(|name| found.get(name).map(|(own, _)| *own), 1.0);
+}
+
+/// Profiles without stacks, of several images.
+#[test]
+fn several_images_are_told_apart() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
+    let print = |format: &str| {
+        let format = format!("--format={format}");
+        let images = ["--image", "bsd/knots", "bsd/knots.gmon", "--image", "gnu/classes", "gnu/classes.gmon"];
+        let output = read(gprof(), &data, &[&[format.as_str()], images.as_slice()].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (csv, callgrind) = (print("csv"), print("callgrind"));
+    for image in ["bsd/knots", "gnu/classes"] {
+        assert!(csv.contains(&format!("\nfunction,{image},")) && csv.contains(&format!("\narc,{image},")), "{csv}");
+        assert_eq!(callgrind.matches(&format!(") {image}\n")).count(), 1, "{callgrind}");
+    }
+}
+
+#[test]
+fn exports_are_of_functions() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/bsd");
+    for format in ["folded", "speedscope", "pprof", "firefox", "callgrind"] {
+        let format = format!("--format={format}");
+        let output = read(gprof(), &data, &["-l", &format, "knots", "knots.gmon"]);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(text, format!("gprof: '{format}' and '--line' cannot be used together (try 'gprof --help')\n"));
+    }
+    // Reports and limits choose what people see.
+    let all = read(gprof(), &data, &["--format=csv", "knots", "knots.gmon"]).stdout;
+    let limited = read(gprof(), &data, &["-p", "--top=1", "--format=csv", "knots", "knots.gmon"]).stdout;
+    assert!(!all.is_empty() && all == limited);
 }

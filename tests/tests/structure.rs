@@ -284,8 +284,8 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ),
     (
         "this_process",
-        &["PUBLISHED", "CACHE"],
-        "the child has the same objects; the readers in its parent are forgotten",
+        &["PUBLISHED", "CACHE", "OUTER_ENDS"],
+        "the child has the same objects and stacks; the readers in its parent are forgotten",
     ),
     ("this_process", &["SIGNALS"], "never changes"),
     ("buffer", &["BUFFER", "LENGTH"], "the child has the same buffer, which is cleared"),

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use super::context_rows::own;
+use super::contexts::pairs;
 use super::contexts::sums::StackSums;
 use super::model::Analysis;
 use super::sample_tree::{SamplePlace, SampleTree};
+use super::selection::Selections;
 use super::stack_tree::StackTree;
 use crate::symbols::functions::FunctionId;
 
@@ -18,6 +20,8 @@ impl<'data> Analysis<'data> {
             let images = self.options.inlines.then_some(self.on_demand.parsed_images);
             let (contexts, inlined) = input.contexts(&self.functions, images);
             let sums = StackSums::new(input.stacks, &contexts);
+            let Selections { time, arcs, .. } = &self.selections;
+            let contexts = pairs::without_excluded(contexts, &self.functions, time, arcs);
             Some(StackTree { own: own(&contexts, &self.selections), contexts, inlined, sums })
         };
         self.on_demand.stack_tree.get_or_init(make).as_ref()

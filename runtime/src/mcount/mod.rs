@@ -1,6 +1,7 @@
 //! Counts calls: each thread's tables of arcs, their growth, and the slow path of mcount.
 
 mod ended;
+mod entry_of_calls;
 mod table;
 mod threads;
 

@@ -11,6 +11,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
+use super::entry_of_calls::EntryOfCalls;
 use super::table::{self, Counted, GENERATIONS, Table};
 use crate::arch;
 use crate::file;
@@ -22,7 +23,6 @@ use crate::os::{
 use crate::ownership;
 use crate::per_process::{Contexts, EndedCalls, NOBODY, PER_PROCESS, become_writer_soon};
 use crate::samples::contexts::by_thread;
-use crate::samples::contexts::threads::EntryOfCalls;
 
 /// The number of records in which a new thread looks for the record of an ended thread. The bound keeps the cost of a
 /// thread's start independent of the number of threads, and fewer than half of the records stay idle for long.

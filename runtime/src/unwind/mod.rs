@@ -15,6 +15,7 @@
 //! * `architecture`: what differs between processors; `x86_64`, `aarch64`: the processors
 //! * `signal_frame`: the frames that the kernel makes; `chain`: what a walk needs and finds;
 //!   `recursion`: the outermost end of a deep recursion; `walk`: the walk
+//! * `outer_end`: the outermost frames of deep stacks; `ends`: a walk that keeps both ends of a deep stack
 //! * `this_process`: walks the stacks of this process
 //!
 //! The functions are generic over the architecture and the memory. So tests on any machine evaluate the tables of all
@@ -30,6 +31,7 @@ mod bytes;
 mod cache;
 mod chain;
 mod copied;
+mod ends;
 mod entry;
 mod expression;
 mod image;
@@ -38,6 +40,7 @@ mod instructions;
 mod later;
 mod memory;
 mod objects;
+mod outer_end;
 mod pages;
 mod published;
 mod recursion;
@@ -56,11 +59,13 @@ pub use bytes::Section;
 pub use cache::Cache;
 pub use chain::{Cut, Ending, Frame, Tables};
 pub use copied::CopiedStack;
+pub use ends::{Reach, Walked};
 pub use expression::{Machine, evaluate};
 pub use index::Found;
 pub use later::{Later, LaterObjects};
 pub use memory::Memory;
 pub use objects::{Object, Objects};
+pub use outer_end::{OUTER_FRAMES, OuterEnds, Trail};
 pub use pages::Pages;
 pub use published::{Known, Published, Reading};
 pub use rule::{Cfa, Place, Rule, Stored};

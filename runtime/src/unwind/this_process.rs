@@ -6,10 +6,12 @@ use super::Native;
 use super::cache::Cache;
 use super::chain::{Cut, Ending, Frame, Tables};
 use super::copied::{self, CopiedStack};
+use super::ends::{Ends, Reach, Walked};
 use super::image::Image;
 use super::later::Later;
 use super::memory::Memory;
 use super::objects::{Object, Objects};
+use super::outer_end::{OuterEnds, Trail};
 use super::pages::Pages;
 use super::published::{Known, Published};
 use super::signal_frame::SignalFrames;
@@ -27,6 +29,10 @@ const RULES: usize = 4096;
 static PUBLISHED: Published = Published::new();
 /// The rules that walks have found.
 static CACHE: Cache<RULES> = Cache::new();
+/// The number of threads for whose stacks outermost frames are remembered. An entry takes memory once it is used.
+const STACKS: usize = 256;
+/// The outermost frames of deep stacks.
+static OUTER_ENDS: OuterEnds<STACKS> = OuterEnds::new();
 /// The signal frames of this system.
 static SIGNALS: SignalFrames = SignalFrames {
     trampoline: SIGNAL_TRAMPOLINE,
@@ -51,14 +57,27 @@ pub enum Stack<'a> {
 /// If `each` returns false, the walk stops there, and the result is [`Cut::TooDeep`], as for a stack with too many frames.
 ///
 /// Async-signal-safe. The handler must block all signals, because `dlclose` waits for walks.
-pub fn walk(context: *const c_void, each: impl FnMut(Frame) -> bool) -> Ending {
-    walk_stack(Stack::Interrupted(context), each)
+pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Ending {
+    const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
+    let reading = PUBLISHED.read();
+    let (objects, thread) = (reading.objects(), thread_pointer());
+    let later = reading.later().map(|list| Later { list, copies: None });
+    let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
+    let memory = memory();
+    let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());
+    for frame in walk.by_ref() {
+        if !each(frame) {
+            return TOO_DEEP;
+        }
+    }
+    walk.ending().unwrap_or(TOO_DEEP)
 }
 
-/// Walks a stack: see [`walk`]. Only the thread itself keeps its objects from being unloaded. So where a copy is walked, the tables of
-/// objects that were loaded after the start are copies too.
-pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Ending {
-    const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
+/// Walks a stack, as [`walk`] does, and keeps both ends of a deep stack: `trail` gets the outer end.
+///
+/// Only the thread itself keeps its objects from being unloaded. So where a copy is walked, the tables of objects that were loaded after
+/// the start are copies too. A copy does not have the outer end of a deep stack.
+pub fn walk_stack(stack: Stack<'_>, reach: Reach, trail: &mut Trail, each: impl FnMut(Frame) -> bool) -> Walked {
     let reading = PUBLISHED.read();
     let objects = reading.objects();
     // A copy may be of another thread's stack.
@@ -73,12 +92,7 @@ pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Endi
     let memory = StackMemory { own: memory(), copied, objects, copies };
     let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
     walk.start(context);
-    for frame in walk.by_ref() {
-        if !each(frame) {
-            return TOO_DEEP;
-        }
-    }
-    walk.ending().unwrap_or(TOO_DEEP)
+    Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each)
 }
 
 /// The memory of a walk: that of this process, or a copy of a stack and the code of objects. A thread may have changed the rest of its

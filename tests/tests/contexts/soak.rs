@@ -1,7 +1,10 @@
 //! Threads, forks, and shared objects that come and go: no sample is lost, neither in the profile nor in the stacks.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
+
+use gmon::side_file::{Calls, PROGRAM};
 
 use crate::callers::profile_name;
 use crate::run::Run;
@@ -80,6 +83,24 @@ fn no_sample_is_lost_by_threads_forks_and_objects() {
     let is_long = std::env::var_os("SOAK").is_some_and(|value| value == "long");
     let words = if is_long { ["100", "100", "60"] } else { ["16", "16", "50"] };
     check(&program, &words, &[("GMON_HZ", "1000")]);
+}
+
+/// The calls of all threads together are the calls of each process.
+#[test]
+fn no_call_is_lost_if_threads_are_told_apart() {
+    let program = build("by-thread", "soak.c", 4, &[]);
+    check(&program, &["16", "16", "20"], &[("GMON_THREADS", "1"), ("GMON_HZ", "1000")]);
+    let files = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().path());
+    let sides: Vec<_> = files.filter(|path| path.extension().is_some_and(|extension| extension == "side")).collect();
+    assert!(sides.len() > 2, "{sides:?}");
+    for side in sides {
+        let run = Run::read(&program, &side.with_extension(""));
+        let of_threads = run.side.calls().iter().filter(|calls| calls.thread().is_some()).flat_map(Calls::calls);
+        let calls: u64 = of_threads.filter(|call| call.callee.object == PROGRAM).map(|call| call.count).sum();
+        assert_eq!(calls, run.profile.arcs.iter().map(|arc| arc.count).sum::<u64>(), "{}", side.display());
+        let listed: u64 = run.side.threads().iter().map(|thread| thread.calls).sum();
+        assert!(listed >= calls && calls > 0, "{listed} {calls}");
+    }
 }
 
 #[test]

@@ -142,3 +142,14 @@ pub(crate) fn annotated(text: &str) -> BTreeMap<String, u64> {
     };
     text.lines().filter_map(row).collect()
 }
+
+/// The self and the total samples of each function of `profiler-cli thread functions`.
+pub(crate) fn firefox_functions(text: &str) -> BTreeMap<String, (f64, f64)> {
+    let row = |line: &str| {
+        let (name, numbers) = line.trim_start().strip_prefix("f-")?.split_once(". ")?.1.rsplit_once(" - self: ")?;
+        let (own, total) = numbers.split_once(", total: ")?;
+        let number = |text: &str| text.split(' ').next()?.replace(',', "").parse().ok();
+        Some((name.to_owned(), (number(own)?, number(total)?)))
+    };
+    text.lines().filter_map(row).collect()
+}

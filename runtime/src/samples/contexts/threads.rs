@@ -14,71 +14,40 @@ use crate::arch::{entry_index, set_entry_index};
 use crate::os::{name_of_thread, store_thread_name, thread_id};
 use crate::per_process::{Contexts, NAMES, OF_NAME, OTHERS, THREADS, ThreadEntry};
 
-/// The entry that has the calls of a thread's tables. Zeros are no entry.
-pub(crate) struct EntryOfCalls {
-    /// 1 + the index of the entry.
-    index: AtomicUsize,
-    /// The latest known name of a thread without an entry of its own.
-    name: [AtomicU64; 2],
-}
-
-impl EntryOfCalls {
-    /// The index of the entry.
-    pub(crate) fn index(&self) -> usize {
-        self.index.load(Relaxed).checked_sub(1).unwrap_or(OTHERS)
-    }
-
-    /// Makes this thread the one whose calls are counted.
-    pub(crate) fn begin(&self, contexts: &Contexts) {
-        self.name.iter().for_each(|word| word.store(0, Relaxed));
-        let own = own(contexts);
-        self.index.store(own.unwrap_or(OTHERS) + 1, Relaxed);
-        if own.is_none() {
-            add_threads(contexts, OTHERS, 1);
-        }
-        self.see_name(contexts);
-    }
-
-    /// Looks at the name of this thread, which may have changed.
-    pub(crate) fn see_name(&self, contexts: &Contexts) {
-        let index = self.index();
-        if index < THREADS {
-            return see_name(contexts, index);
-        }
-        store_thread_name(&self.name);
-        let named = of_name(contexts, &self.name);
-        if named != index && self.index.compare_exchange(index + 1, named + 1, Relaxed, Relaxed).is_ok() {
-            add_threads(contexts, index, -1);
-            add_threads(contexts, named, 1);
-        }
-    }
-
-    /// The thread has ended, and its calls were taken out of its tables.
-    pub(crate) fn end(&self, contexts: &Contexts) {
-        if let Some(entry) = contexts.threads.all().get(self.index()).filter(|_| self.index() < THREADS) {
-            entry.has_ended.store(true, Relaxed);
-        }
-        self.forget();
-    }
-
-    /// There is no thread any more, and there are no calls.
-    pub(crate) fn forget(&self) {
-        self.index.store(0, Relaxed);
-    }
-}
-
 /// The index of the entry of this thread, for which ticks are counted. Not for code below mcount.
 pub(super) fn count(contexts: &Contexts, ticks: u32) -> usize {
-    let index = own(contexts);
-    match index {
-        Some(index) => see_name(contexts, index),
-        None => {
-            let name = [const { AtomicU64::new(0) }; 2];
-            store_thread_name(&name);
-            return count_at(contexts, of_name(contexts, &name), ticks);
-        }
+    let index = own(contexts).unwrap_or_else(|| {
+        let name = [const { AtomicU64::new(0) }; 2];
+        store_thread_name(&name);
+        of_name(contexts, &name)
+    });
+    if index < THREADS {
+        see_name(contexts, index);
     }
-    count_at(contexts, index.unwrap_or(OTHERS), ticks)
+    count_at(contexts, index, ticks)
+}
+
+/// The index of the entry of the thread with this number, for which ticks are counted: see [`of_number`]. If the thread has no name yet,
+/// the function looks at the thread's name. Not for code below mcount.
+#[allow(dead_code, reason = "only samples that are counted outside of their threads need the function")]
+pub(super) fn count_of(contexts: &Contexts, number: i32, ticks: u32) -> usize {
+    let Some(index) = of_number(contexts, number) else {
+        let name = name_of_thread(number).map(AtomicU64::new);
+        return count_at(contexts, of_name(contexts, &name), ticks);
+    };
+    let entry = contexts.threads.all().get(index);
+    if let Some(entry) = entry.filter(|entry| entry.name.iter().all(|word| word.load(Relaxed) == 0)) {
+        see_name_outside(entry);
+    }
+    count_at(contexts, index, ticks)
+}
+
+/// Sets the name of the thread with this number, padded with zeros. Not for code below mcount.
+#[allow(dead_code, reason = "only samples that are counted outside of their threads need the function")]
+pub(super) fn name(contexts: &Contexts, number: i32, name: [u64; 2]) {
+    if let Some(entry) = of_number(contexts, number).and_then(|index| contexts.threads.all().get(index)) {
+        entry.name.iter().zip(name).for_each(|(to, from)| to.store(from, Relaxed));
+    }
 }
 
 /// The index of the entry of the thread with this number, for which ticks are counted outside of the thread. If the thread has no
@@ -109,7 +78,7 @@ fn count_at(contexts: &Contexts, index: usize, ticks: u32) -> usize {
 }
 
 /// The index of this thread's own entry, which is made if necessary; `None` if the thread is counted under its name.
-fn own(contexts: &Contexts) -> Option<usize> {
+pub(crate) fn own(contexts: &Contexts) -> Option<usize> {
     let number = thread_id();
     let Some(index) = entry_index() else {
         let index = claim(contexts, number);
@@ -248,14 +217,15 @@ pub(crate) fn sum_names(contexts: &Contexts) {
     contexts.threads.all().iter().skip(THREADS).take(names).for_each(|entry| entry.summed_in.store(OTHERS, Relaxed));
 }
 
-fn add_threads(contexts: &Contexts, index: usize, more: i64) {
+/// Changes the number of threads that are summed in the entry of a name.
+pub(crate) fn add_threads(contexts: &Contexts, index: usize, more: i64) {
     if let Some(entry) = contexts.threads.all().get(index) {
         entry.threads.fetch_add(more.cast_unsigned(), Relaxed);
     }
 }
 
 /// Looks at the name of this thread.
-fn see_name(contexts: &Contexts, index: usize) {
+pub(crate) fn see_name(contexts: &Contexts, index: usize) {
     if let Some(entry) = contexts.threads.all().get(index) {
         store_thread_name(&entry.name);
     }
@@ -323,20 +293,20 @@ mod tests {
     }
 
     #[test]
-    fn threads_beyond_the_bound_are_counted_under_their_latest_names() {
+    fn a_thread_is_counted_and_named_from_outside() {
         let contexts = list();
-        (1..=THREADS as i32).for_each(|number| assert!(claim(&contexts, number).is_some()));
-        let calls = EntryOfCalls { index: AtomicUsize::new(0), name: words(0) };
-        calls.begin(&contexts);
-        let own_name = [const { AtomicU64::new(0) }; 2];
-        store_thread_name(&own_name);
-        let named = of_name(&contexts, &own_name);
-        assert_eq!((calls.index(), count(&contexts, 5)), (named, named));
+        assert_eq!([count_of(&contexts, 7, 1), count_of(&contexts, 8, 2), count_of(&contexts, 7, 4)], [0, 1, 0]);
+        name(&contexts, 8, [5, 6]);
         let entries = contexts.threads.all();
-        assert_eq!([named, OTHERS].map(|index| entries[index].threads.load(Relaxed)), [1, 0]);
-        calls.end(&contexts);
-        assert!(!entries[named].has_ended.load(Relaxed) && calls.index() == OTHERS);
-        set_entry_index(None);
+        assert_eq!([0, 1].map(|index: usize| entries[index].ticks.load(Relaxed)), [5, 2]);
+        assert_eq!(entries[1].name.each_ref().map(|word| word.load(Relaxed)), [5, 6]);
+        // This thread is alive, so its name can be read.
+        let index = count_of(&contexts, thread_id(), 1);
+        assert!(entries[index].name[0].load(Relaxed) != 0);
+        for number in 0..THREADS as i32 {
+            claim(&contexts, 100_000 + number);
+        }
+        assert_eq!(count_of(&contexts, 99, 3), OTHERS, "the thread has no name");
     }
 
     #[test]
