@@ -69,7 +69,7 @@ pub(crate) fn by_thread() -> Option<&'static Contexts> {
 /// Sets the name of a thread, padded with zeros, if threads are told apart. `number` is the system's. Called in signal handlers.
 #[allow(dead_code, reason = "not all systems report the names of other threads")]
 pub(crate) fn name_thread(number: i32, name: [u64; 2]) {
-    threads::set_name(&PER_PROCESS.memory.contexts, number, name);
+    threads::name(&PER_PROCESS.memory.contexts, number, name);
 }
 
 /// Whether calling contexts are kept.

@@ -29,7 +29,6 @@ pub(super) fn count(contexts: &Contexts, ticks: u32) -> usize {
 
 /// The index of the entry of the thread with this number, for which ticks are counted: see [`of_number`]. If the thread has no name yet,
 /// the function looks at the thread's name. Not for code below mcount.
-#[allow(dead_code, reason = "only samples that are counted outside of their threads need the function")]
 pub(super) fn count_of(contexts: &Contexts, number: i32, ticks: u32) -> usize {
     let Some(index) = of_number(contexts, number) else {
         let name = name_of_thread(number).map(AtomicU64::new);
@@ -43,28 +42,8 @@ pub(super) fn count_of(contexts: &Contexts, number: i32, ticks: u32) -> usize {
 }
 
 /// Sets the name of the thread with this number, padded with zeros. Not for code below mcount.
-#[allow(dead_code, reason = "only samples that are counted outside of their threads need the function")]
-pub(super) fn name(contexts: &Contexts, number: i32, name: [u64; 2]) {
-    if let Some(entry) = of_number(contexts, number).and_then(|index| contexts.threads.all().get(index)) {
-        entry.name.iter().zip(name).for_each(|(to, from)| to.store(from, Relaxed));
-    }
-}
-
-/// The index of the entry of the thread with this number, for which ticks are counted outside of the thread. If the thread has no
-/// name yet, the function looks at the thread's name. Not for code below mcount.
-pub(super) fn count_of(contexts: &Contexts, number: i32, ticks: u32) -> usize {
-    let index =
-        of_number(contexts, number).unwrap_or_else(|| of_name(contexts, &name_of_thread(number).map(AtomicU64::new)));
-    let entry = contexts.threads.all().get(index).filter(|_| index < THREADS);
-    if let Some(entry) = entry.filter(|entry| entry.name.iter().all(|word| word.load(Relaxed) == 0)) {
-        see_name_outside(entry);
-    }
-    count_at(contexts, index, ticks)
-}
-
-/// Sets the name of the latest thread with this number, padded with zeros.
 #[inline(never)]
-pub(super) fn set_name(contexts: &Contexts, number: i32, name: [u64; 2]) {
+pub(super) fn name(contexts: &Contexts, number: i32, name: [u64; 2]) {
     if let Some(entry) = of_number(contexts, number).and_then(|index| contexts.threads.all().get(index)) {
         entry.name.iter().zip(name).for_each(|(to, from)| to.store(from, Relaxed));
     }
@@ -307,33 +286,6 @@ mod tests {
             claim(&contexts, 100_000 + number);
         }
         assert_eq!(count_of(&contexts, 99, 3), OTHERS, "the thread has no name");
-    }
-
-    #[test]
-    fn threads_are_counted_and_named_from_outside() {
-        let contexts = Contexts::new();
-        assert_eq!(count_of(&contexts, 100, 1), OTHERS, "threads are not told apart");
-        set_name(&contexts, 100, [1, 2]);
-        let contexts = list();
-        // No thread of this process has these numbers.
-        let [one, other] = [i32::MAX, i32::MAX - 1];
-        assert_eq!(
-            [count_of(&contexts, one, 2), count_of(&contexts, other, 3), count_of(&contexts, one, 4)],
-            [0, 1, 0]
-        );
-        assert_eq!([count_of(&contexts, 0, 5), count_of(&contexts, -1, 6)], [OTHERS; 2]);
-        set_name(&contexts, other, [1, 2]);
-        set_name(&contexts, other, [3, 0]);
-        set_name(&contexts, 0, [5, 6]);
-        let found = [0, 1, OTHERS].map(|index| {
-            let entry = &contexts.threads.all()[index];
-            (entry.ticks.load(Relaxed), [0, 1].map(|word: usize| entry.name[word].load(Relaxed)))
-        });
-        assert_eq!(found, [(6, [0, 0]), (3, [3, 0]), (11, [0, 0])]);
-        // A thread finds the entry that was made from outside.
-        assert_eq!((count_of(&contexts, thread_id(), 1), count(&contexts, 1)), (2, 2));
-        assert_ne!(contexts.threads.all()[2].name[0].load(Relaxed), 0);
-        set_entry_index(None);
     }
 
     #[test]
