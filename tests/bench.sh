@@ -88,6 +88,16 @@ profiles. \`nm -C\` only reads and prints the names.
 
 EOF
     "$cargo" bench --quiet --package gmon-tests --bench gprof
+    cat <<EOF
+
+## Orders for linkers
+
+\`cargo bench --package gmon-tests --bench orders\` links SQLite (-O2) and gprof with lld and the orders of \`gprof --order\`, and runs them under
+valgrind's callgrind: SQLite does the work of \`make demo\`, gprof prints its own flat profile. The table shows the pages of 4 KiB that the program's own
+code touches, and the lines of code that a simulated cache of instructions (32 KiB) misses. These figures do not depend on the machine's load.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench orders
     echo
     sed -n '/^## Measured by hand$/,$p' "$record"
 } >"$record.new"

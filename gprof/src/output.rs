@@ -69,6 +69,10 @@ pub(crate) fn write(path: &Path, render: impl FnOnce(&mut dyn Write) -> Result<(
         let mut file = OpenOptions::new().write(true).open(&target).map_err(fail)?;
         return render(&mut file).map_err(named);
     }
+    if existing.is_some() {
+        // A file that must not be written must not be replaced.
+        OpenOptions::new().write(true).open(&target).map_err(fail)?;
+    }
     let (mut file, temporary) = create(&target).map_err(fail)?;
     let mode = existing.map_or(Ok(()), |existing| file.set_permissions(existing.permissions()));
     let written = mode.map_err(fail).and_then(|()| render(&mut file).map_err(named));

@@ -4,6 +4,8 @@
  *     chain             30 below main -> dear, 5 below main -> cheap
  *     recursion DEPTH   10 below DEPTH calls of `descend`, and 3 in it on the way back
  *     paths SAMPLES     SAMPLES below 2,000 calls of `left` and `right`, each time in another order
+ *     irregular LEVELS SAMPLES   SAMPLES below main -> outer_caller -> enters -> LEVELS calls of `first`, `second` and `third` in any order,
+ *                       with frames of many sizes, and as many half way back; then the same below main -> again -> enters, in `dear`
  *     library           10 below main -> sorted -> qsort -> compare
  *     threads           10 below `worker` in each of four threads, in threads with stacks of 16 KB
  *     fork              3 in the parent below `parent`, 7 in the child below `child`
@@ -15,12 +17,14 @@
  *     stopped           4 below `dear`, 9 while profiling is stopped, 5 below `cheap`
  */
 #define _GNU_SOURCE
+#include <alloca.h>
 #include <gmon.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -72,7 +76,67 @@ static inline __attribute__((always_inline)) void either(int depth) {
 FUNCTION void left(int depth) { either(depth); STAYS; }
 FUNCTION void right(int depth) { either(depth); STAYS; }
 
-static int samples;
+static int samples, levels, is_again;
+FUNCTION void first(int depth);
+FUNCTION void second(int depth);
+FUNCTION void third(int depth);
+FUNCTION void take(void) {
+    if (is_again)
+        dear(samples);
+    else
+        spin(samples);
+    STAYS;
+}
+static inline __attribute__((always_inline)) void any(int depth) {
+    random_state = random_state * 1103515245 + 12345;
+    unsigned which = random_state >> 16 & 3;
+    if (depth == 0)
+        take();
+    else if (which == 0)
+        first(depth - 1);
+    else if (which == 1)
+        second(depth - 1);
+    else
+        third(depth - 1);
+    if (depth == levels / 2)
+        take();
+}
+FUNCTION void first(int depth) { any(depth); STAYS; }
+FUNCTION void second(int depth) {
+    volatile char room[72];
+    room[0] = 0;
+    any(depth);
+    STAYS;
+}
+FUNCTION void third(int depth) {
+    volatile char *room = alloca(16 + random_state / 65536 % 5 * 16);
+    room[0] = 0;
+    any(depth);
+    STAYS;
+}
+FUNCTION void enters(void) { any(levels); STAYS; }
+FUNCTION void outer_caller(void) { enters(); STAYS; }
+FUNCTION void again(void) { enters(); STAYS; }
+
+/* The main thread gets a large stack when the program is executed. */
+static void irregular(char **argv) {
+    struct rlimit limit = {1 << 30, 1 << 30}, now;
+    levels = atoi(argv[2]);
+    samples = atoi(argv[3]);
+    if (getrlimit(RLIMIT_STACK, &now) != 0)
+        exit(99);
+    limit.rlim_max = now.rlim_max;
+    if (levels > 10000 && now.rlim_cur < limit.rlim_cur) {
+        if (setrlimit(RLIMIT_STACK, &limit) != 0)
+            exit(77);
+        execv(argv[0], argv);
+        exit(99);
+    }
+    outer_caller();
+    is_again = 1;
+    again();
+}
+
 FUNCTION int compare(const void *a, const void *b) {
     spin(samples);
     samples = 0;
@@ -150,6 +214,8 @@ int main(int argc, char **argv) {
     } else if (strcmp(what, "paths") == 0) {
         for (int turns = atoi(argv[2]); turns > 0; turns--)
             either(2000);
+    } else if (strcmp(what, "irregular") == 0) {
+        irregular(argv);
     } else if (strcmp(what, "library") == 0) {
         sorted();
     } else if (strcmp(what, "threads") == 0) {

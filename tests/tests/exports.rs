@@ -41,6 +41,18 @@ fn csv_is_read_by_python_duckdb_and_polars() {
     }
 }
 
+#[test]
+fn json_is_read_by_python_duckdb_and_polars() {
+    let Some(python) = python(&["duckdb", "polars"]) else { return };
+    let program = Profiled::new("exports_json");
+    let path = program.write("a.json", &[]);
+    let read: Value = serde_json::from_str(&client(&python, &[&script("names.py"), &path])).unwrap();
+    for reader in ["json", "duckdb", "polars"] {
+        let names: Vec<&str> = read[reader].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert!(program.functions.keys().all(|name| names.contains(&name.as_str())), "{reader}: {names:?}");
+    }
+}
+
 /// The self and inclusive samples of each function in folded stacks.
 fn folded(text: &str) -> (BTreeMap<String, u64>, BTreeMap<String, u64>) {
     let (mut own, mut inclusive) = (BTreeMap::new(), BTreeMap::new());

@@ -149,6 +149,40 @@ fn a_tail_call_through_a_pointer_is_never_left_out_in_silence() {
 }
 
 #[test]
+fn inlined_functions_have_frames() {
+    let program = run("inlined_stacks", &["-g"], &[]);
+    let (times, json) = program.times(&["--contexts=99", "--inlines", "--min-percent=0", "-q"]);
+    let rate = json["time"]["samples_per_unit"].as_f64().unwrap();
+    let stacks = &json["stacks"];
+    let all = stacks["stacks"].as_u64().unwrap() + stacks["samples_without_stack"].as_u64().unwrap();
+    // The samples of the clock, which are anywhere.
+    let more = all as f64 - 500.0;
+    let rows = json["contexts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["inclusive"].as_f64().unwrap() * rate > more + 0.5);
+    let rows: Vec<(u64, &str)> =
+        rows.map(|row| (row["depth"].as_u64().unwrap(), row["name"].as_str().unwrap())).collect();
+    let caller = rows.iter().position(|row| row.1 == "caller").unwrap();
+    let below: Vec<(u64, &str)> = rows[caller..].iter().map(|(depth, name)| (depth - rows[caller].0, *name)).collect();
+    // The loop of `wrap` and `leaf` has 300 samples, that of `outer` 200.
+    let expected = [
+        (0, "caller"),
+        (1, "wrap [inlined]"),
+        (2, "leaf"),
+        (3, "burn [inlined]"),
+        (1, "outer [inlined]"),
+        (2, "burn [inlined]"),
+    ];
+    assert_eq!(below, expected);
+    // The times of functions contain those of the functions that were inlined.
+    for (name, sent) in [("main", 500.0), ("caller", 500.0), ("leaf", 300.0)] {
+        assert!((sent - 1.0..=sent + more + 1.0).contains(&times[name]), "{name}: {}", times[name]);
+    }
+}
+
+#[test]
 fn a_thread_has_the_doubts_of_the_whole_program() {
     let program = run("doubtful", &["-g0"], &[("GMON_THREADS", "1")]);
     let names = ["work", "relay"];

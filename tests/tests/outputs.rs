@@ -54,6 +54,14 @@ fn several_files_of_one_run() {
     assert_eq!(printed(&directory, "-b -C -o c.json -o - prog gmon.out"), printed(&directory, "-b -C prog gmon.out"));
     assert_eq!(printed(&directory, "--table prog gmon.out"), printed(&directory, "--format=table prog gmon.out"));
     assert_eq!(files(&directory), ["a.txt", "b.json", "c.json", "gmon.out", "prog", "report"]);
+    // Exports need more of the analysis than the reports that the options choose.
+    for options in ["-p", "-p --format=json", "-q", "-b -p -z", "--bounds", "-C", "-p --errors --top=3"] {
+        let text = printed(&directory, &format!("{options} prog gmon.out"));
+        let format = if options.contains("--format") { "json" } else { "txt" };
+        let options = options.replace(" --format=json", "");
+        printed(&directory, &format!("{options} -o d.{format} -o e.csv -o f.pb.gz prog gmon.out"));
+        assert_eq!(read(&format!("d.{format}")), text, "{options}");
+    }
 }
 
 #[test]
@@ -74,6 +82,12 @@ fn a_file_stays_until_the_new_one_is_whole() {
     complaint(&directory, "prog none -o real.txt");
     assert_eq!(fs::read_to_string(place("real.txt")).unwrap(), "old");
     assert_eq!(files(&directory), ["gmon.out", "link.txt", "prog", "real.txt"]);
+    fs::set_permissions(place("real.txt"), fs::Permissions::from_mode(0o440)).unwrap();
+    // The superuser may write any file.
+    if fs::OpenOptions::new().write(true).open(place("real.txt")).is_err() {
+        let text = complaint(&directory, "prog gmon.out -o real.txt");
+        assert_eq!(text, "gprof: real.txt: Permission denied\n");
+    }
     fs::create_dir(place("d.txt")).unwrap();
     assert_eq!(complaint(&directory, "prog gmon.out -o d.txt"), "gprof: d.txt: Is a directory\n");
 }

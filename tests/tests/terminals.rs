@@ -377,3 +377,21 @@ fn messages_are_one_line_whatever_they_name() {
     let said = String::from_utf8(said).unwrap();
     assert!(said.starts_with(&format!("gprof: warning: {spelled}: ")) && said.lines().count() == 1, "{said}");
 }
+
+#[test]
+fn a_terminal_gets_no_binary_output() {
+    for output in ["", "-o /dev/stdout", "-o -"] {
+        let Some(mut script) = terminal(&data(), &format!("$GPROF --format=pprof {output} knots knots.gmon")) else {
+            return;
+        };
+        let output = script.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.starts_with("gprof: the format pprof is not text: write it to a file"), "{text}");
+    }
+    let script = terminal(
+        &data(),
+        "$GPROF --format=pprof -o /dev/null knots knots.gmon && $GPROF --format=folded knots knots.gmon",
+    );
+    assert_eq!(shown(script.unwrap()), "burn 201\n");
+}

@@ -119,6 +119,8 @@ fn why_cut(reason: CutReason) -> &'static str {
         CutReason::TOO_DEEP => "stack too deep",
         CutReason::UNFINISHED => "still being written",
         CutReason::NOT_KEPT => "stacks not kept",
+        CutReason::STILL_WALKING => "walk not ended",
+        CutReason::MIDDLE => "middle of a deep stack",
         _ => "unknown reason",
     }
 }

@@ -117,21 +117,23 @@ impl<'data> SampleTree<'data> {
     /// Calls `take` for each frame with samples of its own: with the places of the frames from the outermost one to this one,
     /// and the samples. A stack that is too deep for the limits of the output loses frames near its end but the last one.
     pub fn each_stack(&self, mut take: impl FnMut(&[usize], u64) -> io::Result<()>) -> io::Result<()> {
-        let mut path: Vec<usize> = Vec::new();
+        let (mut path, mut shortened): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         let left_out = self.numbers.get(&SamplePlace::LeftOut).copied();
         for node in &self.nodes {
-            match left_out.filter(|_| node.depth >= self.most_frames) {
-                None => {
-                    path.truncate(node.depth);
-                    path.push(node.place);
-                }
-                Some(left_out) => {
-                    path.truncate(self.most_frames.saturating_sub(2));
-                    path.extend([left_out, node.place]);
-                }
+            let left_out = left_out.filter(|_| node.depth >= self.most_frames);
+            if left_out.is_none() {
+                path.truncate(node.depth);
+                path.push(node.place);
             }
-            if node.own > 0 {
-                take(&path, node.own)?;
+            match left_out {
+                _ if node.own == 0 => {}
+                None => take(&path, node.own)?,
+                Some(left_out) => {
+                    shortened.clear();
+                    shortened.extend_from_slice(&path[..self.most_frames.saturating_sub(2)]);
+                    shortened.extend([left_out, node.place]);
+                    take(&shortened, node.own)?;
+                }
             }
         }
         Ok(())
@@ -169,5 +171,45 @@ impl<'data> SampleTree<'data> {
             self.places.push(place);
             self.places.len() - 1
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deep_stacks_lose_the_frames_before_the_last_one() {
+        let mut tree = SampleTree::default();
+        let mut push = |depth: usize, parent: Option<usize>, own: u64| {
+            // The symbol of a frame is its depth.
+            const NAMES: [&[u8]; 6] = [b"0", b"1", b"2", b"3", b"4", b"5"];
+            tree.push(parent, SamplePlace::Inlined(NAMES[depth]), own, own)
+        };
+        let mut chain = Vec::new();
+        for depth in 0..6 {
+            let parent = chain.last().copied();
+            chain.push(push(depth, parent, u64::from(depth > 3)));
+        }
+        push(3, Some(chain[2]), 2);
+        push(1, Some(chain[0]), 3);
+        let stacks = |tree: &SampleTree<'_>| {
+            let mut stacks = Vec::new();
+            let name = |place: &usize| match tree.places[*place] {
+                SamplePlace::Inlined(name) => String::from_utf8_lossy(name).into_owned(),
+                _ => "-".to_owned(),
+            };
+            let take = |stack: &[usize], own: u64| {
+                stacks.push((stack.iter().map(name).collect::<String>(), own));
+                Ok(())
+            };
+            tree.each_stack(take).unwrap();
+            stacks
+        };
+        let of = |texts: [(&str, u64); 4]| texts.map(|(text, own)| (text.to_owned(), own)).to_vec();
+        tree.limit_frames(17);
+        assert_eq!(stacks(&tree), of([("01234", 1), ("012345", 1), ("0123", 2), ("01", 3)]));
+        tree.limit_frames(16);
+        assert_eq!(stacks(&tree), of([("0-4", 1), ("0-5", 1), ("0-3", 2), ("01", 3)]));
     }
 }

@@ -10,7 +10,7 @@ impl Machine {
         match self {
             Machine::X86 | Machine::X86_64 => {
                 let word = if self == Machine::X86 { 4 } else { 8 };
-                !ends_in_distance(before) && is_unknown_x86(before, after, pc, word)
+                !is_inside_x86(before, after) && is_unknown_x86(before, after, pc, word)
             }
             Machine::Aarch64 => {
                 let word = |bytes: &[u8]| bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
@@ -22,10 +22,16 @@ impl Machine {
     }
 }
 
-/// Whether the byte after these is the last of the distance of a direct call or jump. The byte is 0xff for each target that
-/// is a short way back.
-fn ends_in_distance(before: &[u8]) -> bool {
-    matches!(before, [.., 0xe8 | 0xe9, _, _, _] | [.., 0x0f, 0x80..=0x8f, _, _, _])
+/// Whether a byte 0xff between these bytes is probably inside of another instruction.
+fn is_inside_x86(before: &[u8], after: &[u8]) -> bool {
+    // The last byte, or the first, of the distance of a direct call or jump.
+    let ends_distance = matches!(before, [.., 0xe8 | 0xe9, _, _, _] | [.., 0x0f, 0x80..=0x8f, _, _, _]);
+    let begins_distance = matches!((before, after), ([.., 0xe8 | 0xe9], [_, _, 0, 0, ..] | [_, _, 0xff, 0xff, ..]));
+    // `cmp $number, %edi`
+    let is_operand = matches!(before, [.., 0x81 | 0x83]);
+    // The last byte of a negative number, then `movq` between a general register and a vector register.
+    let is_before_move = matches!(after, [_, 0x66, 0x48, 0x0f, 0x6e | 0x7e, ..]);
+    ends_distance || begins_distance || is_operand || is_before_move
 }
 
 /// Whether x86 code begins with `jmp *register` or `jmp *memory`. A word has this many bytes.
@@ -132,7 +138,7 @@ mod tests {
 
     #[test]
     fn other_instructions_of_x86() {
-        let others: [(&[u8], &[u8]); 10] = [
+        let others: [(&[u8], &[u8]); 13] = [
             (&[0x48, 0x01, 0xd0], &[0xff, 0xe0]),       // switch: add %rdx,%rax; jmp *%rax
             (&[0x4c, 0x03, 0xc2, 0x41], &[0xff, 0xe0]), // switch: add %rdx,%r8; jmp *%r8
             (&[0x3e], &[0xff, 0xe0]),                   // switch: notrack jmp *%rax
@@ -142,6 +148,9 @@ mod tests {
             (&[0x0f, 0x84, 0, 0xff, 0xff], &[0xff, 0xe0]), // je; ...
             (&[0x48, 0x8d, 0x3d, 0, 0xff, 0xff], &[0xff, 0x66, 0x0f, 0x6f]), // lea; movdqa
             (&[0x48, 0x8d, 0x3d, 0, 0xff, 0xff], &[0xff, 0x25, 0, 1, 0, 0]), // lea; and $256,%eax
+            (&[0x67, 0xe8], &[0xff, 0x26, 0xff, 0xff]), // call
+            (&[0x48, 0x81], &[0xff, 0xe7, 0, 0, 0]),    // cmp $231,%rdi
+            (&[0x48, 0x8d, 0x05, 0xad, 0x71, 0xfe], &[0xff, 0x66, 0x48, 0x0f, 0x6e, 0xc1]), // lea; movq %rcx,%xmm0
             (&[0x5d], &[0xff]),
         ];
         for (before, jump) in others {

@@ -1,7 +1,6 @@
 //! Writes the profile of one shared object to a file of its own (`--extract`).
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use super::shared_objects::{RunCounts, companion};
 use super::side_info::SideObject;
 use crate::cli::options::{Extract, Options, ProfilePath};
 use crate::error::Error;
+use crate::output;
 
 /// The number of objects that an error lists at most.
 const MOST_LISTED: usize = 20;
@@ -57,7 +57,7 @@ pub(crate) fn write(
     let bytes = gmon::write(&profile, Encoding { form: Form::Gnu, word: side.word(), order: side.order() });
     let file = path.display().to_string();
     let bytes = bytes.map_err(fail)?;
-    fs::write(&path, bytes).map_err(|source| Error::Write { file: file.clone(), source })?;
+    output::write(&path, |out| out.write_all(&bytes).map_err(Error::Output))?;
     loaded.sides.warn_without(&file, "counts", warnings);
     Ok(())
 }

@@ -166,6 +166,8 @@ fn reason_text(reason: CutReason) -> String {
         CutReason::TOO_DEEP => "more frames than are walked",
         CutReason::UNFINISHED => "the file was read while the run was writing it",
         CutReason::NOT_KEPT => "the process added its counts to those of other processes (GMON_CHILDREN=sum)",
+        CutReason::STILL_WALKING => "the walk had not ended when the file was written",
+        CutReason::MIDDLE => "the frames in the middle of a deep stack were left out",
         other => return format!("reason {}", other.code()),
     };
     text.to_owned()

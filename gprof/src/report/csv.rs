@@ -111,7 +111,8 @@ fn time(analysis: &Analysis<'_>, samples: f64) -> String {
     if time.is_finite() { (time + 0.0).to_string() } else { String::new() }
 }
 
-/// Writes a row. Cells with a separator or a quote are quoted; no cell has a line end.
+/// Writes a row. Cells with a separator, a quote, a space or a number sign, which some readers take for a comment, are quoted; no
+/// cell has a line end.
 fn write_row(cells: [String; COLUMNS.len()], out: &mut dyn Write) -> io::Result<()> {
     for (at, cell) in cells.into_iter().enumerate() {
         out.write_all(if at == 0 { b"" } else { b"," })?;

@@ -240,6 +240,16 @@ fn write(buffer: Buffer, is_last: bool) {
     if is_last {
         kernel::settle_for_good();
     }
+    if !file::is_in_file() {
+        kernel::collect();
+        contexts::freeze();
+    }
+    write_files(buffer, is_last);
+    contexts::thaw();
+    say_lost();
+}
+
+fn write_files(buffer: Buffer, is_last: bool) {
     // SAFETY: `exclusively` excludes all other threads, here and below.
     let outside = unsafe { outside(is_last) };
     let mut more_arcs: &[RawArc] = &[];
@@ -269,7 +279,6 @@ fn write(buffer: Buffer, is_last: bool) {
         say_count(b"", own.lost, b" calls are not in the file: cannot allocate memory");
     }
     kernel::terminate(more_arcs, outside, is_last);
-    say_lost();
 }
 
 /// Reports calls that could not be counted.

@@ -81,7 +81,32 @@ pub(crate) enum Part {
     Count(u32),
 }
 
+impl Part {
+    fn ticks(&self) -> u64 {
+        match self {
+            Part::Zeros(_) => 0,
+            Part::Count(count) => u64::from(*count),
+        }
+    }
+}
+
+/// What a file has of the samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sampled {
+    /// The ticks in the bins. A bin that was written as the highest value counts with all its ticks.
+    pub(crate) ticks: u64,
+    /// The number of bins that did not fit the form and were written as the highest value.
+    pub(crate) clamped: usize,
+}
+
 impl Bins<'_> {
+    /// All ticks.
+    pub(crate) fn ticks(&self) -> u64 {
+        let mut ticks = 0;
+        self.for_each(|part| ticks += part.ticks());
+        ticks
+    }
+
     /// Passes the counts to `each`, in order.
     pub(crate) fn for_each(&self, mut each: impl FnMut(Part)) {
         for (stretch, samples) in self.samples.chunks(STRETCH).enumerate() {
@@ -98,25 +123,23 @@ impl Bins<'_> {
     }
 }
 
-/// Writes the profile into an empty file. The result is what was written, and the number of bins that did not fit the
-/// form and were written as the highest value.
-pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, usize), Errno> {
+/// Writes the profile into an empty file.
+pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, Sampled), Errno> {
     let mut out = Writer::new(file);
-    let mut clamped = 0;
-    match form {
+    let sampled = match form {
         Form::Gnu => gnu_samples(&mut out, profile),
         Form::FreeBsd if profile.bins.carries.is_some() => wide_samples(&mut out, profile),
-        Form::FreeBsd => clamped = samples(&mut out, profile, 16),
-        Form::Bsd => clamped = samples(&mut out, profile, 0),
+        Form::FreeBsd => samples(&mut out, profile, 16),
+        Form::Bsd => samples(&mut out, profile, 0),
         Form::OpenBsd => {
             // If the header cannot hold the number of arcs, the file has 4.4BSD's form, in which the arcs go on to
             // the end of the file.
             let size = profile.arcs_number().saturating_mul(size_of::<RawArc>());
-            clamped = samples(&mut out, profile, i32::try_from(size).unwrap_or(0));
+            samples(&mut out, profile, i32::try_from(size).unwrap_or(0))
         }
-    }
+    };
     arcs(&mut out, profile, form);
-    out.finish().map(|written| (written, clamped))
+    out.finish().map(|written| (written, sampled))
 }
 
 /// The arcs.
@@ -132,38 +155,47 @@ fn arcs(out: &mut Writer, profile: &Finished<'_>, form: Form) {
     let Ok(()) = bsd_arcs(out, all(), isize::MAX as u64, is_apart);
 }
 
-/// Writes 4.4BSD's header and 16-bit samples. The result is the number of bins that did not fit.
-fn samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
+/// Writes 4.4BSD's header and 16-bit samples.
+fn samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> Sampled {
     out.bsd_header(profile.header, profile.header.ncnt, first_spare);
-    let mut clamped = 0;
-    profile.bins.for_each(|part| match part {
-        Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
-        Part::Count(count) => {
-            let low = u16::try_from(count).unwrap_or_else(|_| {
-                clamped += 1;
-                u16::MAX
-            });
-            out.put(&low.to_ne_bytes());
+    let mut sampled = Sampled::default();
+    profile.bins.for_each(|part| {
+        sampled.ticks += part.ticks();
+        match part {
+            Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
+            Part::Count(count) => {
+                let low = u16::try_from(count).unwrap_or_else(|_| {
+                    sampled.clamped += 1;
+                    u16::MAX
+                });
+                out.put(&low.to_ne_bytes());
+            }
         }
     });
-    clamped
+    sampled
 }
 
 /// Writes FreeBSD's header and samples of 32 bits.
-fn wide_samples(out: &mut Writer, profile: &Finished<'_>) {
+fn wide_samples(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
+    let mut sampled = Sampled::default();
     let Ok(ncnt) = i32::try_from(size_of::<GmonHdr>() + profile.bins.samples.len() * size_of::<u32>()) else {
         out.fail(Errno::EFBIG);
-        return;
+        return sampled;
     };
     out.bsd_header(profile.header, ncnt, 32);
-    profile.bins.for_each(|part| match part {
-        Part::Zeros(bins) => out.zeros(bins * size_of::<u32>()),
-        Part::Count(count) => out.put(&count.to_ne_bytes()),
+    profile.bins.for_each(|part| {
+        sampled.ticks += part.ticks();
+        match part {
+            Part::Zeros(bins) => out.zeros(bins * size_of::<u32>()),
+            Part::Count(count) => out.put(&count.to_ne_bytes()),
+        }
     });
+    sampled
 }
 
-/// Writes GNU's header and histograms.
-fn gnu_samples(out: &mut Writer, profile: &Finished<'_>) {
+/// Writes GNU's header and histograms. A bin that grows meanwhile counts with the ticks in the histograms.
+fn gnu_samples(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
+    let mut sampled = Sampled::default();
     gnu_header(out);
     let mut highest = 0;
     profile.bins.for_each(|part| match part {
@@ -174,9 +206,14 @@ fn gnu_samples(out: &mut Writer, profile: &Finished<'_>) {
         out.gnu_histogram(profile.header, profile.bins.samples.len());
         profile.bins.for_each(|part| match part {
             Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
-            Part::Count(count) => out.put(&gnu_bin(u64::from(count), histogram).to_ne_bytes()),
+            Part::Count(count) => {
+                let count = gnu_bin(u64::from(count), histogram);
+                sampled.ticks += u64::from(count);
+                out.put(&count.to_ne_bytes());
+            }
         });
     }
+    sampled
 }
 
 #[cfg(test)]
@@ -228,12 +265,13 @@ mod tests {
         let (in_buffer, behind) = arcs.split_at(arcs.len() / 2);
         let profile = Finished { header: &header, bins, arcs: [in_buffer, behind] };
         let _alone = ONE_AT_A_TIME.lock();
-        let (written, clamped) = write(Fd(file.as_raw_fd()), &profile, form).unwrap();
+        let (written, sampled) = write(Fd(file.as_raw_fd()), &profile, form).unwrap();
+        assert_eq!(sampled.ticks, 65548 + 65536 * u64::from(carry));
         let bytes = fs::read(&path).unwrap();
         assert_eq!(written, whole(&bytes));
         fs::remove_file(&path).unwrap();
         let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();
-        (clamped, encoding, gmon::read_as(&bytes, encoding).unwrap())
+        (sampled.clamped, encoding, gmon::read_as(&bytes, encoding).unwrap())
     }
 
     #[test]
@@ -262,8 +300,9 @@ mod tests {
                 let file = File::create(&path).unwrap();
                 let bins = Bins { samples: &samples, carries: Some(&carries), touched: Some(&touched) };
                 let header = GmonHdr { totarc: size_of_val(arcs) as i32, ..header };
-                let (written, _) =
+                let (written, sampled) =
                     write(Fd(file.as_raw_fd()), &Finished { header: &header, bins, arcs: [arcs, &[]] }, form).unwrap();
+                assert_eq!(sampled, Sampled { ticks: 15, clamped: 0 });
                 let bytes = fs::read(&path).unwrap();
                 assert_eq!(written, whole(&bytes));
                 let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();

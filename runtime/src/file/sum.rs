@@ -91,7 +91,7 @@ fn add_locked(
     let sum = added?;
     let default = if sum.has_carries { Form::Gnu } else { Form::OpenBsd };
     let written = new.truncate().and_then(|()| forms::write(new, &sum.finished(), form.unwrap_or(default)));
-    let (written, clamped) = written.map_err(|error| (&b"write"[..], error))?;
+    let (written, sampled) = written.map_err(|error| (&b"write"[..], error))?;
     let rename = |from: &[&[u8]], to: &[&[u8]]| {
         let from = names::other_sum_name(from);
         directory.rename(from, names::sum_name(to)).map_err(|error| (&b"rename"[..], error))
@@ -109,7 +109,7 @@ fn add_locked(
         rename(&[names::SIDE, NEW], &[names::SIDE])?;
     }
     rename(&[NEW], &[])?;
-    Ok(clamped)
+    Ok(sampled.clamped)
 }
 
 /// Opens and locks the file that will become the sum.

@@ -7,7 +7,7 @@ use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
 use super::buffer::{KernelsProfil, buffer};
 use super::system;
-use crate::file::forms::{self, Bins, Finished, Form};
+use crate::file::forms::{self, Bins, Finished, Form, Sampled};
 use crate::file::names::{self, Children};
 use crate::file::output::{self, Refusal};
 use crate::file::side_file::{self, Of};
@@ -49,7 +49,8 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
         // Until the end the side file belongs to any file with the header: later counts would otherwise make the side
         // file that of another file.
         if let Some(of) = if is_last { live::whole().map(Of::Finished) } else { live::header().map(Of::Growing) } {
-            side_file::write(of, outside);
+            let in_profile = finished(&[]).map_or(0, |profile| profile.bins.ticks());
+            side_file::write(of, in_profile, outside);
         }
         return;
     }
@@ -77,9 +78,9 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
         }
     }
     match store(more_arcs) {
-        Ok(written) => {
+        Ok((written, ticks)) => {
             PER_PROCESS.has_own_file.store(!is_last, Relaxed);
-            side_file::write(Of::Finished(written), outside);
+            side_file::write(Of::Finished(written), ticks, outside);
         }
         Err(refusal) => {
             output::say_refusal(names::name().to_bytes(), refusal, b", set GMON_LIVE=1 to open it at the start");
@@ -121,19 +122,18 @@ pub fn store_nothing() {
     output::discard();
 }
 
-/// Checks the buffer, opens the file, and writes the file. The result is what was written.
-fn store(more_arcs: &[RawArc]) -> Result<Written, Refusal> {
+/// Checks the buffer, opens the file, and writes the file. The result is what was written, and the ticks in the bins.
+fn store(more_arcs: &[RawArc]) -> Result<(Written, u64), Refusal> {
     let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let file = output::open(false)?;
     let form = names::output().form.unwrap_or_else(|| system::form(bins::carries().is_some()));
-    let (written, bins) = write(file, &profile, form)?;
-    say_clamped(names::name(), bins);
-    Ok(written)
+    let (written, sampled) = write(file, &profile, form)?;
+    say_clamped(names::name(), sampled.clamped);
+    Ok((written, sampled.ticks))
 }
 
-/// Writes the profile into an empty file and closes the file, or leaves the file empty. The result is what was written, and the number
-/// of bins that did not fit.
-fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, usize), Refusal> {
+/// Writes the profile into an empty file and closes the file, or leaves the file empty.
+fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, Sampled), Refusal> {
     let written = forms::write(file, profile, form);
     if written.is_err() {
         // An empty file is better than a part of a profile that seems complete.

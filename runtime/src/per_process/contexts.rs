@@ -134,11 +134,44 @@ impl ContextTree {
     }
 }
 
+/// The ticks of the tree and of the sums at one moment, for a file that is being written.
+pub(crate) struct Frozen {
+    pub(crate) is_frozen: AtomicBool,
+    /// The number of nodes at that moment.
+    pub(crate) nodes: AtomicU32,
+    /// The ticks of these nodes, mapped as long as the file is being written; null without memory.
+    pub(crate) ticks: AtomicPtr<c_void>,
+    pub(crate) cuts: [AtomicU64; CUT_REASONS],
+}
+
+impl Frozen {
+    const fn new() -> Frozen {
+        Frozen {
+            is_frozen: AtomicBool::new(false),
+            nodes: AtomicU32::new(0),
+            ticks: AtomicPtr::new(ptr::null_mut()),
+            cuts: [const { AtomicU64::new(0) }; CUT_REASONS],
+        }
+    }
+
+    /// Forgets the ticks.
+    pub(crate) fn clear(&self) {
+        self.is_frozen.store(false, SeqCst);
+        let (ticks, nodes) = (self.ticks.swap(ptr::null_mut(), SeqCst), self.nodes.load(SeqCst));
+        if !ticks.is_null() {
+            // SAFETY: mapped for this number of nodes, by the thread that writes the file and calls this.
+            unsafe { unmap(ticks, nodes as usize * size_of::<u64>()) };
+        }
+    }
+}
+
 /// The calling contexts of a process's ticks.
 pub(crate) struct Contexts {
     pub(crate) tree: ContextTree,
     /// The ticks of which no stack is known, by the code of the reason.
     pub(crate) cuts: [AtomicU64; CUT_REASONS],
+    /// The ticks for the file that is being written.
+    pub(crate) frozen: Frozen,
     /// The buffers for walks.
     pub(crate) buffers: Memory,
     /// The threads, if they are told apart.
@@ -158,6 +191,7 @@ impl Contexts {
         Contexts {
             tree: ContextTree::new(),
             cuts: [const { AtomicU64::new(0) }; CUT_REASONS],
+            frozen: Frozen::new(),
             buffers: Memory::none(),
             threads: ThreadList::new(),
             walks: AtomicU32::new(0),
@@ -169,8 +203,9 @@ impl Contexts {
 
     /// Removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in a forked child.
     pub(super) fn clear(&self) {
-        let Contexts { tree, cuts, buffers: _, threads, walks, walkers, frames_used, has_closing } = self;
+        let Contexts { tree, cuts, frozen, buffers: _, threads, walks, walkers, frames_used, has_closing } = self;
         tree.clear();
+        frozen.clear();
         threads.clear();
         cuts.iter().for_each(|cut| cut.store(0, SeqCst));
         walks.store(0, SeqCst);

@@ -19,7 +19,8 @@ use crate::os::WALKS_STACKS;
 
 pub(crate) use account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 pub(crate) use contexts::{
-    ContextNode, ContextTree, Contexts, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, WHILE_CLOSING, position,
+    ContextNode, ContextTree, Contexts, Frozen, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, WHILE_CLOSING,
+    position,
 };
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
 pub(crate) use threads::{EndedCall, EndedCalls, NAMES, OF_NAME, OTHERS, THREADS, ThreadCalls, ThreadEntry, ThreadRow};

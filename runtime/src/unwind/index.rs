@@ -71,8 +71,13 @@ impl Index {
         Some((next()?, next()?))
     }
 
-    /// The address of the entry of the last function that starts at or before `pc`.
-    fn entry_address(&self, section: Section<'_>, pc: usize) -> Option<usize> {
+    /// The address of the last function that starts at or before `pc`.
+    pub(super) fn function(&self, section: Section<'_>, pc: usize) -> Option<usize> {
+        Some(self.last(section, pc)?.0)
+    }
+
+    /// The address of the last function that starts at or before `pc`, and the address of its entry.
+    fn last(&self, section: Section<'_>, pc: usize) -> Option<(usize, usize)> {
         // The functions before `low` start at or before pc, those from `high` on behind.
         let (mut low, mut high) = (0, self.number);
         let mut found = None;
@@ -80,7 +85,7 @@ impl Index {
             let middle = low + (high - low) / 2;
             let (start, entry) = self.pair(section, middle)?;
             if start <= pc {
-                found = Some(entry);
+                found = Some((start, entry));
                 low = middle + 1;
             } else {
                 high = middle;
@@ -92,7 +97,8 @@ impl Index {
     /// The rule at a program counter, if the section describes the function there.
     #[inline(never)]
     pub(super) fn find<'a, A: Architecture>(&self, section: Section<'a>, pc: usize) -> Option<Found<'a>> {
-        let offset = self.entry_address(section, pc)?.checked_sub(section.address)?;
+        let (_, entry) = self.last(section, pc)?;
+        let offset = entry.checked_sub(section.address)?;
         // By reference: a move of the whole entry can be a call of memcpy.
         let entry = Entry::read(section, offset);
         let entry = entry.as_ref()?;

@@ -11,10 +11,11 @@
 //! * `rule`: how to find the caller's registers; `cache`: rules by program counter
 //! * `entry`, `instructions`: from a table's entry to a rule; `index`: from a program counter to an entry
 //! * `objects`: the loaded objects; `image`: a loaded object by its program headers; `later`: objects that are loaded after
-//!   the start; `published`: what signal handlers use
+//!   the start; `table_copies`: copies of their tables, for copied stacks; `published`: what signal handlers use
 //! * `architecture`: what differs between processors; `x86_64`, `aarch64`: the processors
 //! * `signal_frame`: the frames that the kernel makes; `chain`: what a walk needs and finds;
 //!   `recursion`: the outermost end of a deep recursion; `walk`: the walk
+//! * `outer_end`: the outermost frames of deep stacks; `ends`: a walk that keeps both ends of a deep stack
 //! * `this_process`: walks the stacks of this process
 //!
 //! The functions are generic over the architecture and the memory. So tests on any machine evaluate the tables of all
@@ -30,6 +31,7 @@ mod bytes;
 mod cache;
 mod chain;
 mod copied;
+mod ends;
 mod entry;
 mod expression;
 mod image;
@@ -38,11 +40,13 @@ mod instructions;
 mod later;
 mod memory;
 mod objects;
+mod outer_end;
 mod pages;
 mod published;
 mod recursion;
 mod rule;
 mod signal_frame;
+mod table_copies;
 mod this_process;
 mod walk;
 mod x86_64;
@@ -55,15 +59,18 @@ pub use bytes::Section;
 pub use cache::Cache;
 pub use chain::{Cut, Ending, Frame, Tables};
 pub use copied::CopiedStack;
+pub use ends::{Reach, Walked};
 pub use expression::{Machine, evaluate};
 pub use index::Found;
-pub use later::LaterObjects;
+pub use later::{Later, LaterObjects};
 pub use memory::Memory;
 pub use objects::{Object, Objects};
+pub use outer_end::{OUTER_FRAMES, OuterEnds, Trail};
 pub use pages::Pages;
 pub use published::{Known, Published, Reading};
 pub use rule::{Cfa, Place, Rule, Stored};
 pub use signal_frame::SignalFrames;
+pub use table_copies::TableCopies;
 pub use this_process::{Stack, publish, walk, walk_stack, while_closing};
 pub(crate) use this_process::{after_fork_in_child, is_closing, object, object_at, stays};
 pub use walk::{MOST_FRAMES, OUTERMOST_FRAMES, Walk};

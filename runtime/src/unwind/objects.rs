@@ -45,6 +45,11 @@ impl<'a> Object<'a> {
         self.code.start <= address && address < self.code.end
     }
 
+    /// The address of the function with a program counter, if the object has an index of its functions.
+    pub(super) fn function(&self, pc: usize) -> Option<usize> {
+        self.index?.function(self.section, pc)
+    }
+
     /// The rule at a program counter.
     #[must_use]
     pub fn rule<A: Architecture>(&self, pc: usize) -> Option<Found<'a>> {

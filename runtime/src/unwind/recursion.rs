@@ -8,6 +8,9 @@ use super::memory::Memory;
 
 /// The largest distance of a return address from the stack pointer of the frame to which it leads.
 const MOST_DISTANCE: usize = 1024;
+/// The fewest levels that are left out. Fewer of the same distance can be chance, and memory that no function has written yet can have
+/// old return addresses.
+const FEWEST_LEVELS: usize = 16;
 const WORD: usize = size_of::<usize>();
 
 /// A frame, and the return address that leads to it.
@@ -47,8 +50,11 @@ impl<M: Memory> Search<'_, M> {
             let is_inside = self.above <= outer.sp || sp < self.above;
             (is_inside && has_address(sp, distance)).then_some(sp)
         };
+        if !(1..FEWEST_LEVELS).all(|levels| at(levels).is_some()) {
+            return None;
+        }
         let levels = last(|levels| at(levels).is_some());
-        let sp = at(levels).filter(|_| levels > 0)?;
+        let sp = at(levels).filter(|_| levels >= FEWEST_LEVELS)?;
         Some(Level { pc: outer.pc, sp, fp: if is_saved { saved(sp)? } else { outer.fp } })
     }
 
@@ -105,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_outermost_level_is_found() {
-        for levels in [3, 4, 5, 100, 1000, 1023, 1024, 1025, 100_000] {
+        for levels in [18, 19, 20, 100, 1000, 1023, 1024, 1025, 100_000] {
             let (words, level) = recursion(levels, |level| 0x10_0000 + 48 * level - 24);
             assert_eq!(search(&words, 0).outermost(level(0), level(1)), Some(level(levels - 1)), "{levels}");
         }
@@ -117,8 +123,13 @@ mod tests {
 
     #[test]
     fn other_stacks_have_no_such_level() {
-        let (words, level) = recursion(2, |_| 7);
-        assert_eq!(search(&words, 0).outermost(level(0), level(1)), None, "there are no more levels");
+        for levels in [2, 3, 10, 17] {
+            let (words, level) = recursion(levels, |_| 7);
+            assert_eq!(search(&words, 0).outermost(level(0), level(1)), None, "there are few more levels");
+        }
+        let (mut words, level) = recursion(100, |_| 7);
+        words.0.remove(&(level(10).sp - 16));
+        assert_eq!(search(&words, 0).outermost(level(0), level(1)), None, "a level is elsewhere");
         let (words, level) = recursion(100, |_| 7);
         let outermost = |inner, outer| search(&words, 0).outermost(inner, outer);
         assert_eq!(outermost(level(1), level(0)), None);

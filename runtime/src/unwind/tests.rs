@@ -6,14 +6,14 @@ use super::*;
 
 /// Words by address. Code is written as bytes.
 #[derive(Default)]
-struct Made(HashMap<usize, u8>);
+pub(super) struct Made(HashMap<usize, u8>);
 
 impl Made {
     fn write(&mut self, address: usize, bytes: &[u8]) {
         self.0.extend(bytes.iter().enumerate().map(|(index, byte)| (address + index, *byte)));
     }
 
-    fn words(&mut self, address: usize, words: &[usize]) {
+    pub(super) fn words(&mut self, address: usize, words: &[usize]) {
         for (index, word) in words.iter().enumerate() {
             self.write(address + 8 * index, &word.to_ne_bytes());
         }
@@ -30,13 +30,13 @@ impl Memory for Made {
     }
 }
 
-const TABLES: usize = 0x1000;
+pub(super) const TABLES: usize = 0x1000;
 /// The code that has tables. The functions have 0x100 bytes each.
-const CODE: usize = 0x10_000;
+pub(super) const CODE: usize = 0x10_000;
 /// Code of the object without a table.
-const OTHER: usize = CODE + 0x8000;
-const CONTEXT: usize = 0x70_0000;
-const STACK: usize = 0x80_0000;
+pub(super) const OTHER: usize = CODE + 0x8000;
+pub(super) const CONTEXT: usize = 0x70_0000;
+pub(super) const STACK: usize = 0x80_0000;
 const TRAMPOLINE: usize = OTHER + 0x1000;
 const OFFSETS: [u16; 33] = {
     let mut offsets = [0; 33];
@@ -48,7 +48,7 @@ const OFFSETS: [u16; 33] = {
     offsets
 };
 /// Contexts with the registers in DWARF's order, and the program counter at the end.
-const SIGNALS: SignalFrames = SignalFrames {
+pub(super) const SIGNALS: SignalFrames = SignalFrames {
     trampoline: &[0xaa, 0xbb, 0xcc, 0xdd],
     last_instruction: 2,
     context: 16,
@@ -103,7 +103,7 @@ fn walk<A: Architecture>(section: &[u8], memory: &Made) -> (Vec<(usize, bool)>, 
 }
 
 /// Writes a context: the registers that are not given are 0.
-fn context(memory: &mut Made, at: usize, pc: usize, registers: &[(u8, usize)]) {
+pub(super) fn context(memory: &mut Made, at: usize, pc: usize, registers: &[(u8, usize)]) {
     memory.words(at, &[0; 33]);
     memory.words(at + 8 * 33, &[pc]);
     for (number, value) in registers {
@@ -111,7 +111,7 @@ fn context(memory: &mut Made, at: usize, pc: usize, registers: &[(u8, usize)]) {
     }
 }
 
-mod x86_64 {
+pub(super) mod x86_64 {
     use super::*;
 
     const RSP: u8 = 7;
@@ -129,7 +129,7 @@ mod x86_64 {
     const ALIGNED: &[u8] = &[0x0c, R10, 0, 0x48, 0x0f, 3, 0x76, 0x78, 0x06, 0x10, RBP, 2, 0x76, 0];
     const CALL: [u8; 5] = [0xe8, 0, 0, 0, 0];
 
-    fn tables() -> Vec<u8> {
+    pub(in crate::unwind) fn tables() -> Vec<u8> {
         section(COMMON, 16, &[FRAME, NO_FRAME, START, ALIGNED])
     }
 
@@ -138,7 +138,7 @@ mod x86_64 {
         called(memory, CODE + 0x100 * function + 0x10)
     }
 
-    fn called(memory: &mut Made, pc: usize) -> usize {
+    pub(in crate::unwind) fn called(memory: &mut Made, pc: usize) -> usize {
         memory.write(pc - 8, &[0x90; 3]);
         memory.write(pc - 5, &CALL);
         memory.write(pc, &[0x90; 16]);
@@ -158,6 +158,17 @@ mod x86_64 {
             let expected = vec![(CODE + offset, true), (caller, false), (start, false)];
             assert_eq!(walk::<X86_64>(&tables(), &memory), (expected, Ending::Outermost), "{offset:#x}");
         }
+    }
+
+    #[test]
+    fn a_popped_frame_pointer_needs_no_memory_below_the_stack() {
+        let mut memory = Made::default();
+        let [caller, start] = [after_call(&mut memory, 0), after_call(&mut memory, 2)];
+        // The caller has a frame at the popped frame pointer.
+        memory.words(STACK, &[caller, 1, 2, 0, start]);
+        context(&mut memory, CONTEXT, CODE + 0x20, &[(RSP, STACK), (RBP, STACK + 24)]);
+        let expected = vec![(CODE + 0x20, true), (caller, false), (start, false)];
+        assert_eq!(walk::<X86_64>(&tables(), &memory), (expected, Ending::Outermost));
     }
 
     #[test]

@@ -6,12 +6,16 @@ use super::Native;
 use super::cache::Cache;
 use super::chain::{Cut, Ending, Frame, Tables};
 use super::copied::{self, CopiedStack};
+use super::ends::{Ends, Reach, Walked};
 use super::image::Image;
+use super::later::Later;
 use super::memory::Memory;
 use super::objects::{Object, Objects};
+use super::outer_end::{OuterEnds, Trail};
 use super::pages::Pages;
 use super::published::{Known, Published};
 use super::signal_frame::SignalFrames;
+use super::table_copies::{CopiedByKernel, TableCopies};
 use super::walk::Walk;
 use crate::arch::thread_pointer;
 use crate::os::{
@@ -25,6 +29,10 @@ const RULES: usize = 4096;
 static PUBLISHED: Published = Published::new();
 /// The rules that walks have found.
 static CACHE: Cache<RULES> = Cache::new();
+/// The number of threads for whose stacks outermost frames are remembered. An entry takes memory once it is used.
+const STACKS: usize = 256;
+/// The outermost frames of deep stacks.
+static OUTER_ENDS: OuterEnds<STACKS> = OuterEnds::new();
 /// The signal frames of this system.
 static SIGNALS: SignalFrames = SignalFrames {
     trampoline: SIGNAL_TRAMPOLINE,
@@ -49,26 +57,14 @@ pub enum Stack<'a> {
 /// If `each` returns false, the walk stops there, and the result is [`Cut::TooDeep`], as for a stack with too many frames.
 ///
 /// Async-signal-safe. The handler must block all signals, because `dlclose` waits for walks.
-pub fn walk(context: *const c_void, each: impl FnMut(Frame) -> bool) -> Ending {
-    walk_stack(Stack::Interrupted(context), each)
-}
-
-/// Walks a stack: see [`walk`]. Objects that were loaded after the start are not known where a copy is walked, because only the
-/// thread itself keeps its objects from being closed.
-pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Ending {
+pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Ending {
     const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
     let reading = PUBLISHED.read();
-    let objects = reading.objects();
-    // A copy may be of another thread's stack.
-    let (context, copied, later, thread) = match stack {
-        Stack::Interrupted(context) => (context.expose_provenance(), None, reading.later(), thread_pointer()),
-        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), None, 0),
-    };
+    let (objects, thread) = (reading.objects(), thread_pointer());
+    let later = reading.later().map(|list| Later { list, copies: None });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
-    // The stack that this thread was using stays mapped while this thread is here.
-    let memory = StackMemory { own: memory(), copied, objects };
-    let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
-    walk.start(context);
+    let memory = memory();
+    let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());
     for frame in walk.by_ref() {
         if !each(frame) {
             return TOO_DEEP;
@@ -77,21 +73,48 @@ pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Endi
     walk.ending().unwrap_or(TOO_DEEP)
 }
 
-/// The memory of a walk: that of this process, or a copy of a stack and the code of the objects of the start. A thread may have
-/// changed the rest of its stack since the copy was made.
+/// Walks a stack, as [`walk`] does, and keeps both ends of a deep stack: `trail` gets the outer end.
+///
+/// Only the thread itself keeps its objects from being unloaded. So where a copy is walked, the tables of objects that were loaded after
+/// the start are copies too. A copy does not have the outer end of a deep stack.
+pub fn walk_stack(stack: Stack<'_>, reach: Reach, trail: &mut Trail, each: impl FnMut(Frame) -> bool) -> Walked {
+    let reading = PUBLISHED.read();
+    let objects = reading.objects();
+    // A copy may be of another thread's stack.
+    let (context, copied, copies, thread) = match stack {
+        Stack::Interrupted(context) => (context.expose_provenance(), None, None, thread_pointer()),
+        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), reading.copies(), 0),
+    };
+    let list = reading.later().filter(|_| copied.is_none() || copies.is_some());
+    let later = list.map(|list| Later { list, copies });
+    let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
+    // The stack that this thread was using stays mapped while this thread is here.
+    let memory = StackMemory { own: memory(), copied, objects, copies };
+    let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
+    walk.start(context);
+    Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each)
+}
+
+/// The memory of a walk: that of this process, or a copy of a stack and the code of objects. A thread may have changed the rest of its
+/// stack since the copy was made.
 struct StackMemory<'a, M> {
     own: M,
     copied: Option<&'a CopiedStack<'a>>,
     objects: Objects<'a>,
+    copies: Option<&'a TableCopies>,
 }
 
 impl<M: Memory> Memory for StackMemory<'_, M> {
     fn read(&self, address: usize) -> Option<usize> {
-        match &self.copied {
-            None => self.own.read(address),
-            Some(_) if self.objects.find(address).is_some() => self.own.read(address),
-            Some(copied) => copied.read(address),
-        }
+        let Some(copied) = self.copied else { return self.own.read(address) };
+        copied.read(address).or_else(|| {
+            if self.objects.find(address).is_some() {
+                return self.own.read(address);
+            }
+            // SAFETY: the walk keeps the copies, and the object is not used.
+            unsafe { self.copies?.find(address) }?;
+            CopiedByKernel.read(address)
+        })
     }
 }
 

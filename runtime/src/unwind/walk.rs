@@ -7,10 +7,12 @@ use super::chain::{Cut, Ending, Frame, Tables};
 use super::expression::{Machine, evaluate};
 use super::index::Found;
 use super::memory::Memory;
+use super::outer_end::Position;
 use super::recursion::{Level, Search};
 use super::rule::{Cfa, Place, Rule, Stored};
 
-/// The most frames of a walk. A deeper stack is cut, unless its depth is that of a recursion: see [`OUTERMOST_FRAMES`].
+/// The most frames that are kept of a stack. Of a deeper stack the frames in the middle are left out: see [`OUTERMOST_FRAMES`] and
+/// [`Reach`](super::Reach).
 pub const MOST_FRAMES: u32 = 4096;
 /// When a walk may go on for this number of frames, it leaves out the levels of a recursion: these are the frames for the
 /// outermost end of the stack.
@@ -18,6 +20,8 @@ pub const OUTERMOST_FRAMES: u32 = 256;
 /// Distinguishes the program counters of interrupted frames in the cache from those of calls, whose return addresses were
 /// checked. No program has code at such addresses.
 const EXACT: usize = 1 << (usize::BITS - 1);
+/// The largest distance of two frames on one stack. The callers of a frame that is further up may be on another stack.
+const LARGEST_FRAME: usize = 1 << 20;
 /// How often the walk may go to a lower address, that is, to another stack: an alternate stack or a coroutine.
 const MOST_STACKS: u32 = 16;
 
@@ -35,7 +39,13 @@ pub struct Walk<'a, A, M, const N: usize> {
     /// The rule of this frame, if there is one.
     found: Option<Found<'a>>,
     frames: u32,
+    /// The most frames.
+    most: u32,
     stacks: u32,
+    /// Where the return address of this frame was on the stack; 0 if it was elsewhere.
+    slot: usize,
+    /// The lowest stack pointer of the walk on this stack.
+    bottom: usize,
     /// A frame that may be a level of a deep recursion.
     level: Option<Level>,
     ending: Option<Ending>,
@@ -67,7 +77,10 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             context: None,
             found: None,
             frames: 0,
+            most: MOST_FRAMES,
             stacks: 0,
+            slot: 0,
+            bottom: 0,
             level: None,
             ending: None,
             architecture: PhantomData,
@@ -86,6 +99,25 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         self.ending
     }
 
+    /// Lets the walk have more than [`MOST_FRAMES`] frames.
+    pub(super) fn go_on_behind_most(&mut self) {
+        self.most = u32::MAX;
+    }
+
+    /// The next frame of the walk.
+    pub(super) fn here(&self) -> Position {
+        let is_interrupted_caller = self.is_exact && self.frames > 0;
+        let address = self.pc.wrapping_add(usize::from(is_interrupted_caller));
+        Position { address, slot: self.slot, sp: self.sp, bottom: self.bottom }
+    }
+
+    /// Whether `other` is a return address in the function with the return address `address`.
+    pub(super) fn is_in_same_function(&self, address: usize, other: usize) -> bool {
+        let start = |pc: usize| self.tables.find(self.memory, pc.wrapping_sub(1))?.function(pc.wrapping_sub(1));
+        let function = start(address);
+        function.is_some() && function == start(other) && A::follows_call(self.memory, other)
+    }
+
     /// Continues with the code that a signal interrupted.
     fn enter(&mut self, context: usize) -> Result<(), Ending> {
         let register = |number| self.tables.signals.register(self.memory, context, number).ok_or(UNREADABLE);
@@ -94,6 +126,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         self.check(sp, true)?;
         (self.pc, self.sp, self.fp, self.base) = (pc, sp, fp, Some(base));
         (self.is_exact, self.context) = (true, Some(context));
+        (self.slot, self.bottom) = (0, sp);
         self.look_up_interrupted(pc);
         Ok(())
     }
@@ -110,10 +143,10 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
     /// Goes to the caller.
     fn advance(&mut self) -> Result<(), Ending> {
         self.frames += 1;
-        if self.frames >= MOST_FRAMES {
+        if self.frames >= self.most {
             return Err(Ending::Cut(Cut::TooDeep));
         }
-        if self.frames >= MOST_FRAMES - OUTERMOST_FRAMES {
+        if (MOST_FRAMES - OUTERMOST_FRAMES..MOST_FRAMES).contains(&self.frames) {
             self.leave_recursion();
         }
         if self.found.as_ref().is_none_or(|found| found.is_signal) {
@@ -141,7 +174,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         let search = Search { memory: self.memory, address_bits: A::ADDRESS_BITS, above: self.tables.thread };
         let outermost = self.level.replace(here).and_then(|level| search.outermost(level, here));
         if let Some(Level { sp, fp, .. }) = outermost {
-            (self.sp, self.fp, self.base, self.level) = (sp, fp, None, None);
+            (self.sp, self.fp, self.base, self.level, self.slot) = (sp, fp, None, None, 0);
         }
     }
 
@@ -222,13 +255,17 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             Place::Same => return Err(MISLED),
             place => self.value(place, cfa, found),
         };
+        let slot = match rule.return_address.place() {
+            Place::Stack(offset) if !found.is_signal => cfa.wrapping_add_signed(offset as isize),
+            _ => 0,
+        };
         let fp = match rule.frame_pointer.place() {
             Place::Same | Place::Undefined => Some(self.fp),
-            place => self.value(place, cfa, found),
+            place => self.value(place, cfa, found).or_else(|| self.popped(place, cfa, Some(self.fp))),
         };
         let base = match rule.base.place() {
             Place::Same => self.base,
-            place => self.value(place, cfa, found),
+            place => self.value(place, cfa, found).or_else(|| self.popped(place, cfa, self.base)),
         };
         let sp = match rule.stack_pointer.place() {
             Place::Same | Place::Undefined => Some(cfa),
@@ -236,7 +273,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         };
         let (sp, link) = (sp.ok_or(UNREADABLE)?, Some(pc.ok_or(UNREADABLE)?));
         self.check(sp, found.is_signal || !is_of_stack)?;
-        self.go_to(Returning { sp, fp: fp.ok_or(UNREADABLE)?, base, link }, found.is_signal)
+        self.go_to(Returning { sp, fp: fp.ok_or(UNREADABLE)?, base, link }, found.is_signal, slot)
     }
 
     /// The caller's value of a register that is not in the same register.
@@ -251,8 +288,15 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         }
     }
 
-    /// Continues with the caller.
-    fn go_to(&mut self, caller: Returning, is_exact: bool) -> Result<(), Ending> {
+    /// The caller's value of a register that the interrupted function has already popped; `value` is the register. Compilers leave the
+    /// register's place as it was, below the stack pointer, where a copy of a stack has nothing.
+    fn popped(&self, place: Place, cfa: usize, value: Option<usize>) -> Option<usize> {
+        let Place::Stack(offset) = place else { return None };
+        value.filter(|_| self.is_exact && cfa.wrapping_add_signed(offset as isize) < self.sp)
+    }
+
+    /// Continues with the caller, whose return address was in a slot of the stack, or elsewhere (0).
+    fn go_to(&mut self, caller: Returning, is_exact: bool, slot: usize) -> Result<(), Ending> {
         let pc = caller.link.unwrap_or(0) & A::ADDRESS_BITS;
         if pc == 0 {
             return Err(Ending::Outermost);
@@ -262,8 +306,11 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         } else {
             self.look_up_call(pc, caller.sp)?;
         }
+        if is_exact || caller.sp.wrapping_sub(self.sp) > LARGEST_FRAME {
+            self.bottom = caller.sp;
+        }
         (self.pc, self.sp, self.fp, self.base) = (pc, caller.sp, caller.fp, caller.base);
-        (self.is_exact, self.context) = (is_exact, None);
+        (self.is_exact, self.context, self.slot) = (is_exact, None, slot);
         Ok(())
     }
 
@@ -274,12 +321,12 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         let frame = Returning { sp: self.sp, fp: self.fp, base: self.base, link };
         let enters = || A::enters_at(self.memory, self.pc, frame).filter(|caller| self.is_called(caller.link));
         let is_exact = self.is_exact;
-        let caller = match A::returns_at(self.memory, self.pc, frame).or_else(|| is_exact.then(enters)?) {
-            Some(caller) => caller,
-            None => self.frame_record()?,
+        let (caller, slot) = match A::returns_at(self.memory, self.pc, frame).or_else(|| is_exact.then(enters)?) {
+            Some(caller) => (caller, 0),
+            None => (self.frame_record()?, self.fp.wrapping_add(size_of::<usize>())),
         };
         self.check(caller.sp, false)?;
-        self.go_to(caller, false)
+        self.go_to(caller, false, slot)
     }
 
     /// Whether a word is the address of a known instruction after a call.
@@ -287,7 +334,8 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         let Some(pc) = link.map(|link| link & A::ADDRESS_BITS) else {
             return false;
         };
-        A::follows_call(self.memory, pc) && self.tables.find(self.memory, pc.wrapping_sub(1)).is_some()
+        // First the object: where a copy of a stack is walked, only the code of objects that were met can be read.
+        self.tables.find(self.memory, pc.wrapping_sub(1)).is_some() && A::follows_call(self.memory, pc)
     }
 
     /// The caller by the frame pointer, if the frame pointer leads to a higher address of the stack with the address of

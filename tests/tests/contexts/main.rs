@@ -7,6 +7,7 @@ mod callers;
 mod clocks;
 #[allow(dead_code, reason = "a benchmark uses the rest")]
 mod reports;
+mod ring;
 mod run;
 mod soak;
 #[path = "../runtime/support.rs"]

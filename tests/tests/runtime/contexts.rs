@@ -118,6 +118,60 @@ fn a_recursion_that_is_too_deep_keeps_both_ends() {
     assert!(deep.map(|(_, ticks)| ticks).sum::<u64>() >= 10);
 }
 
+/// The chains of a recursion whose levels have many sizes, once below `outer_caller` and once below `again`. Each of them has its own
+/// outer end, and none has that of the other.
+fn irregular(program: &Program, levels: u32, samples: u32, rate: &str) -> Option<Chains> {
+    let words = ["irregular".to_owned(), levels.to_string(), samples.to_string()];
+    let output = program.command(&[]).args(&words).env("GMON_HZ", rate).output().unwrap();
+    if output.status.code() == Some(77) {
+        println!("\nSKIPPED: a recursion of {levels} levels: the limit of the stack is too low");
+        return None;
+    }
+    assert!(output.status.success(), "{output:?}");
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    check_sums(&side, &program.profile());
+    let chains = chains(&side, program.symbols());
+    let is_sampled = |chain: &&String| chain.ends_with(" take spin") || chain.ends_with(" take dear spin");
+    // At rates above the kernel's tick, the ring has samples too, with a part of the stack or with the innermost frames of the part.
+    let of_ring = [CutReason::UNREADABLE, CutReason::TOO_DEEP].map(|reason| format!("cut({})", reason.code()));
+    let is_ended = |chain: &String| chain.contains(" main ") || of_ring.iter().any(|cut| chain.contains(cut));
+    assert!(chains.keys().filter(is_sampled).all(is_ended), "{levels}: {chains:#?}");
+    let is_mixed = |chain: &&String| chain.contains(" outer_caller ") && chain.contains(" dear ");
+    assert_eq!(chains.keys().find(is_mixed), None);
+    Some(chains)
+}
+
+/// The ticks of chains with these functions, with and without a gap in the middle.
+fn with_ends(chains: &Chains, outer: &str, inner: &str) -> (u64, u64) {
+    let gap = format!(" cut({}) ", CutReason::MIDDLE.code());
+    let found = chains.iter().filter(|(chain, _)| chain.contains(outer) && chain.ends_with(inner));
+    found.fold(
+        (0, 0),
+        |(with, without), (chain, ticks)| {
+            if chain.contains(&gap) { (with + ticks, without) } else { (with, without + ticks) }
+        },
+    )
+}
+
+#[test]
+fn a_recursion_of_a_million_levels_keeps_both_ends_whatever_its_levels_are() {
+    let program = compile("irregular", &["-O1"]);
+    // Each sample pays for so many frames that every walk may go to the end.
+    let Some(chains) = irregular(&program, 1_000_000, 10, "1") else { return };
+    let (gaps, wholes) = with_ends(&chains, " main outer_caller enters ", " take spin");
+    assert!(gaps >= 20 && wholes == 0, "{gaps} {wholes}");
+    let (gaps, wholes) = with_ends(&chains, " main again enters ", " take dear spin");
+    assert!(gaps >= 20 && wholes == 0, "{gaps} {wholes}");
+}
+
+#[test]
+fn deep_chains_keep_both_ends_where_there_is_no_time_for_whole_ones() {
+    let program = compile("brief", &["-O1"]);
+    let Some(chains) = irregular(&program, 3700, 300, "10000") else { return };
+    let (gaps, wholes) = with_ends(&chains, " main outer_caller enters ", " take spin");
+    assert!(gaps >= 100 && wholes >= 5 && gaps + wholes >= 600, "{gaps} {wholes}");
+}
+
 #[test]
 fn a_recursion_with_many_paths_does_not_fill_the_memory() {
     let program = compile("paths", &["-O1"]);

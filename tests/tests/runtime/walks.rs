@@ -59,6 +59,22 @@ fn a_filter_that_answers_for_the_kernel_makes_no_memory_readable() {
     }
 }
 
+/// The tick of a walk that never ends is in the bins, and not in the tree.
+#[test]
+fn a_walk_that_never_ends_delays_no_exit_and_loses_no_tick() {
+    let program = compile("stalled");
+    for words in [&["stalled"][..], &["stalled", "killed"]] {
+        let output = program.command(words).output().unwrap();
+        if lacks_filters(&output) {
+            return;
+        }
+        assert_eq!((output.status.success(), said(&output)), (words.len() == 1, ""), "{output:?}");
+        let side = side(&program);
+        assert!(unwalked(&side, CutReason::STILL_WALKING) >= 1, "{words:?}");
+        assert!(side.contexts().total() >= 5, "{words:?}: the walks of the other thread have ended");
+    }
+}
+
 #[test]
 fn valgrind_finds_no_error_in_a_profiled_program() {
     if Command::new("valgrind").arg("--version").output().is_err() {

@@ -59,6 +59,10 @@ impl CutReason {
     pub const UNFINISHED: CutReason = CutReason(11);
     /// The process added its counts to those of other processes, and did not keep its stacks.
     pub const NOT_KEPT: CutReason = CutReason(12);
+    /// The walk of the stack had not ended when the file was written, or the sample came at that moment.
+    pub const STILL_WALKING: CutReason = CutReason(13);
+    /// The stack had more frames than are kept. Those in the middle are missing, between the frames above and below this node.
+    pub const MIDDLE: CutReason = CutReason(14);
 
     /// The reason with this code. A reader of an older version may not know the reason.
     #[must_use]

@@ -40,20 +40,23 @@ pub(super) fn samples(counts: &[Tally]) -> u64 {
     samples.fold(0, |sum, count| sum.saturating_add(count.count))
 }
 
-/// Writes the samples of each object, of the kernel, and of everything else.
-pub(super) fn put_samples(out: &mut Writer, counts: &[Tally]) {
+/// Writes the samples of each object, of the kernel, and of everything else. The result is their number.
+pub(super) fn put_samples(out: &mut Writer, counts: &[Tally]) -> u64 {
     let mut elsewhere = outside_text::elsewhere();
+    let mut listed = 0_u64;
     for (number, group) in groups(counts) {
         let ticks = samples(group);
         if !has_samples_of_its_own(number) {
             elsewhere = elsewhere.saturating_add(ticks);
         } else if ticks > 0 {
+            listed = listed.saturating_add(ticks);
             put_bins(out, number, group);
         }
     }
     if elsewhere > 0 {
         put_bins(out, ELSEWHERE, &[Tally::samples(0, elsewhere)]);
     }
+    listed.saturating_add(elsewhere)
 }
 
 /// Whether samples with this number have a part of their own. Samples in the program's code outside the sampled range

@@ -23,16 +23,16 @@ use crate::objects::Tally;
 use crate::os::Fd;
 use crate::samples::contexts::has_ticks;
 
-/// Writes the side file of a profile with the counts outside the program, sorted by place and caller. A failure is
-/// reported if counts or calling contexts are lost.
+/// Writes the side file of a profile with `in_profile` ticks, and with the counts outside the program, sorted by place and caller. A
+/// failure is reported if counts or calling contexts are lost.
 ///
 /// Without counts, the user wants no side file. Files of an earlier run are removed then.
-pub(crate) fn write(of: Of, counts: Option<&[Tally]>) {
+pub(crate) fn write(of: Of, in_profile: u64, counts: Option<&[Tally]>) {
     stale::remove(counts.is_none());
     let Some(counts) = counts else { return };
     let path = names::name_beside(&[names::SIDE]);
     // If nothing was counted outside, and there is no sample, the profile is complete without the side file.
-    if let Err(refusal) = write_file(of, counts)
+    if let Err(refusal) = write_file(of, in_profile, counts)
         && (has_contents(counts) || has_ticks())
     {
         output::say_refusal(path.to_bytes(), refusal, b"");
@@ -50,27 +50,27 @@ pub(crate) fn announce() {
 pub(crate) fn announce_of(header: Written) {
     stale::remove(false);
     // A failure is reported later, if there is something to lose.
-    let _ = write_file(Of::Growing(header), &[]);
+    let _ = write_file(Of::Growing(header), 0, &[]);
 }
 
-fn write_file(of: Of, counts: &[Tally]) -> Result<(), Refusal> {
+fn write_file(of: Of, in_profile: u64, counts: &[Tally]) -> Result<(), Refusal> {
     let file = output::open_side_file()?;
     let mut out = Writer::new(file);
-    put_parts(&mut out, of, counts);
+    put_parts(&mut out, of, in_profile, counts);
     finish(file, out)
 }
 
 /// Writes all parts, in the order of the file.
-fn put_parts(out: &mut Writer, of: Of, counts: &[Tally]) {
+fn put_parts(out: &mut Writer, of: Of, in_profile: u64, counts: &[Tally]) {
     header::put(out, of);
     run::put(out);
     objects::put(out);
     if of.is_growing() {
         objects::put_mappings(out);
     }
-    counts::put_samples(out, counts);
+    let outside = counts::put_samples(out, counts);
     counts::put_calls(out, counts);
-    contexts::put(out);
+    contexts::put(out, in_profile.saturating_add(outside));
     out.put_end();
 }
 

@@ -8,14 +8,20 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::chains::KEPT_OF_DEEP;
 use crate::per_process::Contexts;
-use crate::unwind::MOST_FRAMES;
+use crate::unwind::{MOST_FRAMES, Reach};
 
 /// The frames in a second of samples: 50 ms, at 64 ns for a frame.
 const FRAMES_PER_SECOND: u32 = 50_000_000 / 64;
 /// A new node takes as long as so many frames.
 const FRAMES_PER_NODE: u32 = 4;
-/// The most frames that can be saved, also at the start, or owed.
+/// So many frames that a walk only passes take as long as one frame.
+const PASSED_PER_FRAME: usize = 4;
+/// The most frames that a walk may pass to find the outer end of a stack.
+const MOST_PASSED: usize = 4 << 20;
+/// The most frames that can be saved, also at the start.
 const MOST_SAVED: i64 = 8 * MOST_FRAMES as i64;
+/// The most frames that can be owed, and those that can be saved: one walk that passes as many frames as it may.
+const MOST_OWED: i64 = 2 * MOST_SAVED + (MOST_PASSED / PASSED_PER_FRAME) as i64;
 
 /// The frames that a tick brings.
 static FRAMES_PER_TICK: AtomicU32 = AtomicU32::new(FRAMES_PER_SECOND);
@@ -26,21 +32,26 @@ pub(crate) fn set_rate(ticks_per_second: u32) {
 }
 
 impl Contexts {
-    /// The most frames of the walk for some ticks.
-    pub(super) fn most_frames(&self, ticks: u32) -> usize {
+    /// How far the walk for some ticks may go.
+    pub(super) fn reach(&self, ticks: u32) -> Reach {
         let brought = i64::from(ticks).saturating_mul(FRAMES_PER_TICK.load(Relaxed).into());
         let used = self.change_frames(-brought);
-        if used < MOST_SAVED { MOST_FRAMES as usize } else { KEPT_OF_DEEP }
+        if used < MOST_SAVED {
+            Reach { kept: MOST_FRAMES as usize, passed: MOST_PASSED }
+        } else {
+            Reach { kept: KEPT_OF_DEEP, passed: 0 }
+        }
     }
 
-    /// Uses frames up. `new_nodes` were added to the tree meanwhile.
-    pub(super) fn use_frames(&self, frames: usize, new_nodes: u32) {
+    /// Uses frames up. Others were only passed, and `new_nodes` were added to the tree meanwhile.
+    pub(super) fn use_frames(&self, frames: usize, passed: usize, new_nodes: u32) {
+        let frames = frames + passed / PASSED_PER_FRAME;
         self.change_frames(frames as i64 + i64::from(new_nodes) * i64::from(FRAMES_PER_NODE));
     }
 
     /// Adds frames to those that were used, and returns the new number. A change of another handler at the same time may be lost.
     fn change_frames(&self, by: i64) -> i64 {
-        let used = self.frames_used.load(Relaxed).saturating_add(by).clamp(0, 2 * MOST_SAVED);
+        let used = self.frames_used.load(Relaxed).saturating_add(by).clamp(0, MOST_OWED);
         self.frames_used.store(used, Relaxed);
         used
     }
@@ -53,8 +64,8 @@ mod tests {
     /// The number of walks that had all their frames, of stacks with `depth` frames. Each adds `new_nodes`.
     fn whole_walks(contexts: &Contexts, ticks: u32, depth: usize, new_nodes: u32) -> u32 {
         let walk = |_: &u32| {
-            let most = contexts.most_frames(1);
-            contexts.use_frames(depth.min(most), if most >= depth { new_nodes } else { 0 });
+            let most = contexts.reach(1).kept;
+            contexts.use_frames(depth.min(most), 0, if most >= depth { new_nodes } else { 0 });
             most >= depth
         };
         (0..ticks).filter(walk).count() as u32
@@ -81,5 +92,20 @@ mod tests {
         whole_walks(&contexts, 100, 1, 0);
         let found = whole_walks(&contexts, 1000, 4000, 4000);
         assert!((350..450).contains(&found), "new nodes: {found}");
+    }
+
+    #[test]
+    fn frames_that_are_passed_are_paid_for() {
+        let contexts = Contexts::new();
+        set_rate(100);
+        for (depth, walks) in [(5000, 700..1001), (1_000_000, 25..40), (MOST_PASSED, 6..12)] {
+            let passes = |_: &u32| {
+                let Reach { kept, passed } = contexts.reach(1);
+                contexts.use_frames(kept, if passed > 0 { depth } else { 0 }, 0);
+                passed > 0
+            };
+            let found = (0..1000).filter(passes).count();
+            assert!(walks.contains(&found), "{depth}: {found}");
+        }
     }
 }

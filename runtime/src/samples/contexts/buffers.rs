@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use crate::arch;
 use crate::per_process::Contexts;
-use crate::unwind::MOST_FRAMES;
+use crate::unwind::{MOST_FRAMES, Trail};
 
 /// The number of buffers: as many as fit into one huge page, with which no kernel then backs them.
 const BUFFERS: u32 = 32;
@@ -25,6 +25,7 @@ const STACK: usize = 8 << 10;
 struct WalkMemory {
     stack: [u8; STACK],
     frames: [u64; MOST_FRAMES as usize],
+    trail: Trail,
 }
 
 /// A buffer that this thread has taken, and returns when the value is dropped.
@@ -107,6 +108,13 @@ impl<'a> Buffer<'a> {
     fn memory(&self) -> *mut WalkMemory {
         // SAFETY: there are that many buffers, which stay mapped.
         unsafe { self.contexts.buffers.start::<WalkMemory>().add(self.number as usize) }
+    }
+
+    /// The buffer for the inner frames of a walk, and the memory for the outer ones.
+    pub(super) fn split(&mut self) -> (&mut Buffer<'a>, &mut Trail) {
+        // SAFETY: inside the buffer, which only this thread uses, and no other function uses this part. Each value of its numbers is valid.
+        let trail = unsafe { &mut (*self.memory()).trail };
+        (self, trail)
     }
 
     /// Adds a frame; false if there is no room.

@@ -3,7 +3,7 @@
 //! The tree has a bound. A chain for which there is no room is cut: its innermost frames hang below the reason
 //! [`CutReason::NO_MEMORY`], in nodes that no other chain may take.
 
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::Release;
 
 use gmon::encode::side_file::{CutReason, Place};
 use gmon::layout::side_file::THREAD;
@@ -39,17 +39,24 @@ impl Contexts {
     /// Counts ticks of which no frame is known.
     pub(super) fn count_cut(&self, reason: CutReason, ticks: u32) {
         if let Some(cut) = self.cuts.get(reason.code() as usize) {
-            cut.fetch_add(u64::from(ticks), Relaxed);
+            // After the ticks were counted in the bins: see `frozen`.
+            cut.fetch_add(u64::from(ticks), Release);
         }
     }
 
-    /// Counts ticks in the node of a chain of a thread, the innermost frame first.
-    pub(super) fn count_chain(&self, thread: Option<u32>, frames: &[u64], ending: Ending, ticks: u32) {
+    /// Counts ticks in the node of a chain of a thread. `frames` are the inner frames, the innermost first; `outer` are those at the
+    /// outer end, the outermost first. Frames between them are missing if the chain is cut.
+    pub(super) fn count_chain(&self, thread: Option<u32>, frames: &[u64], outer: &[u64], ending: Ending, ticks: u32) {
         const MOST: u32 = MOST_NODES - NODES_WITHOUT_ROOM;
+        let deep = innermost(frames, KEPT_OF_DEEP);
         let node = match ending {
-            Ending::Outermost => self.top(thread, MOST).and_then(|top| self.below(top, frames, MOST)),
+            Ending::Outermost => self.behind(thread, outer, MOST).and_then(|top| self.below(top, frames, MOST)),
             Ending::Cut(cut) if frames.is_empty() => return self.count_cut(reason(cut), ticks),
-            Ending::Cut(Cut::TooDeep) => self.cut(thread, CutReason::TOO_DEEP, innermost(frames, KEPT_OF_DEEP), MOST),
+            Ending::Cut(Cut::TooDeep) if outer.is_empty() => self.cut(thread, CutReason::TOO_DEEP, deep, MOST),
+            Ending::Cut(Cut::TooDeep) => {
+                let gap = |top| self.tree.child(top, address_of(CutReason::MIDDLE.place()), MOST);
+                self.behind(thread, outer, MOST).and_then(gap).and_then(|top| self.below(top, deep, MOST))
+            }
             Ending::Cut(cut) => self.cut(thread, reason(cut), frames, MOST),
         };
         let short = || self.cut(thread, CutReason::NO_MEMORY, innermost(frames, KEPT_WITHOUT_ROOM), MOST_NODES);
@@ -63,6 +70,11 @@ impl Contexts {
     fn top(&self, thread: Option<u32>, most: u32) -> Option<u32> {
         let Some(thread) = thread else { return Some(ROOT) };
         self.tree.child(ROOT, address_of(Place { object: THREAD, address: u64::from(thread) }), most)
+    }
+
+    /// The node of the frames at the outer end, if the tree has room.
+    fn behind(&self, thread: Option<u32>, outer: &[u64], most: u32) -> Option<u32> {
+        outer.iter().try_fold(self.top(thread, most)?, |node, frame| self.tree.child(node, *frame, most))
     }
 
     /// The node of a chain that was cut, if the tree has room.
@@ -84,6 +96,8 @@ fn innermost(frames: &[u64], most: usize) -> &[u64] {
 
 #[cfg(test)]
 mod tests {
+    use core::sync::atomic::Ordering::Relaxed;
+
     use super::super::threads;
     use super::*;
     use crate::arch::set_entry_index;
@@ -104,9 +118,9 @@ mod tests {
     #[test]
     fn a_cut_chain_hangs_below_its_reason() {
         let contexts = Contexts::new();
-        contexts.count_chain(None, &[0x30, 0x20, 0x10], Ending::Outermost, 1);
-        contexts.count_chain(None, &[0x30, 0x20], Ending::Cut(Cut::TooDeep), 2);
-        contexts.count_chain(None, &[], Ending::Cut(Cut::Unreadable), 4);
+        contexts.count_chain(None, &[0x30, 0x20, 0x10], &[], Ending::Outermost, 1);
+        contexts.count_chain(None, &[0x30, 0x20], &[], Ending::Cut(Cut::TooDeep), 2);
+        contexts.count_chain(None, &[], &[], Ending::Cut(Cut::Unreadable), 4);
         contexts.count_cut(CutReason::NO_BUFFER, 8);
         let cut = PLACE | 0x7ffc << 48 | 10;
         let expected = [(0, 0x10, 0), (1, 0x20, 0), (2, 0x30, 1), (0, cut, 0), (4, 0x20, 0), (5, 0x30, 2)];
@@ -121,8 +135,8 @@ mod tests {
         set_entry_index(None);
         let index = threads::count(&contexts, 3);
         assert_eq!(threads::count(&contexts, 4), index);
-        contexts.count_chain(Some(5), &[0x20, 0x10], Ending::Outermost, 1);
-        contexts.count_chain(Some(5), &[0x20], Ending::Cut(Cut::NoTable), 2);
+        contexts.count_chain(Some(5), &[0x20, 0x10], &[], Ending::Outermost, 1);
+        contexts.count_chain(Some(5), &[0x20], &[], Ending::Cut(Cut::NoTable), 2);
         let (thread, cut) = (PLACE | 0x7ffd << 48 | 5, PLACE | 0x7ffc << 48 | 5);
         let expected = [(0, thread, 0), (1, 0x10, 0), (2, 0x20, 1), (1, cut, 0), (4, 0x20, 2)];
         assert_eq!(nodes(&contexts), expected);
@@ -135,9 +149,25 @@ mod tests {
     fn few_frames_are_kept_of_a_stack_that_is_too_deep() {
         let contexts = Contexts::new();
         let frames: Vec<u64> = (1..=4096).collect();
-        contexts.count_chain(None, &frames, Ending::Cut(Cut::TooDeep), 3);
+        contexts.count_chain(None, &frames, &[], Ending::Cut(Cut::TooDeep), 3);
         let found = nodes(&contexts);
         assert_eq!((found.len(), found[1], found[64]), (65, (1, 64, 0), (64, 1, 3)));
+    }
+
+    #[test]
+    fn both_ends_of_a_deep_stack_are_kept() {
+        let contexts = Contexts::new();
+        let frames: Vec<u64> = (1..=4096).collect();
+        contexts.count_chain(None, &frames, &[0x1000_0000, 0x2000_0000], Ending::Cut(Cut::TooDeep), 3);
+        let found = nodes(&contexts);
+        let gap = address_of(CutReason::MIDDLE.place());
+        assert_eq!(
+            (&found[..4], found.len()),
+            (&[(0, 0x1000_0000, 0), (1, 0x2000_0000, 0), (2, gap, 0), (3, 64, 0)][..], 67)
+        );
+        assert_eq!(found[66], (66, 1, 3));
+        contexts.count_chain(None, &[0x30], &[0x10, 0x20], Ending::Outermost, 5);
+        assert_eq!(nodes(&contexts)[67..], [(0, 0x10, 0), (68, 0x20, 0), (69, 0x30, 5)], "no frame is missing");
     }
 
     #[test]
@@ -147,7 +177,7 @@ mod tests {
         let chains = u64::from(MOST_NODES / 4000) + 100;
         for chain in 0..chains {
             let frames: Vec<u64> = first.iter().map(|frame| frame + chain).collect();
-            contexts.count_chain(None, &frames, Ending::Outermost, 1);
+            contexts.count_chain(None, &frames, &[], Ending::Outermost, 1);
         }
         let ticks = |contexts: &Contexts| nodes(contexts).iter().map(|(_, _, ticks)| ticks).sum::<u64>();
         assert_eq!((ticks(&contexts), cuts(&contexts)), (chains, vec![]));
@@ -158,13 +188,13 @@ mod tests {
         assert!((100..200).contains(&kept), "{kept}");
         assert!((1 << 32..9 << 32).contains(&found.last().unwrap().1) && found.last().unwrap().2 == 1);
         // A chain that is in the tree is found there.
-        contexts.count_chain(None, &first, Ending::Outermost, 5);
+        contexts.count_chain(None, &first, &[], Ending::Outermost, 5);
         assert_eq!(nodes(&contexts)[3999], (3999, 1 << 32, 6));
         // When nothing is left, the ticks are in a sum.
         let others = u64::from(MOST_NODES) / 8;
         for chain in 0..others {
             let frames: Vec<u64> = first.iter().take(8).map(|frame| frame + (chain << 16)).collect();
-            contexts.count_chain(None, &frames, Ending::Outermost, 1);
+            contexts.count_chain(None, &frames, &[], Ending::Outermost, 1);
         }
         let [(3, lost)] = cuts(&contexts)[..] else { panic!("{:?}", cuts(&contexts)) };
         assert_eq!(ticks(&contexts) + lost, chains + 5 + others);

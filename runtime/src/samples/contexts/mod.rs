@@ -7,13 +7,14 @@
 //! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the sums are
 //! the ticks in the bins and outside the program's text.
 //!
-//! `tree` adds and finds nodes, `chains` counts ticks in them, and `settling` turns addresses into places. `buffers` has the memory of walks,
-//! `budget` bounds their time, and `threads` has the threads of the ticks. As in [`super::bins`], nothing here takes a lock or calls
+//! `tree` adds and finds nodes, `chains` counts ticks in them, and `settling` turns addresses into places. `frozen` has the ticks for a file.
+//! `buffers` has the memory of walks, `budget` bounds their time, and `threads` has the threads of the ticks. As in [`super::bins`], nothing here takes a lock or calls
 //! the C library.
 
 mod budget;
 mod buffers;
 mod chains;
+mod frozen;
 mod settling;
 pub(crate) mod threads;
 mod tree;
@@ -65,6 +66,12 @@ pub(crate) fn by_thread() -> Option<&'static Contexts> {
     (are_kept() && !contexts.threads.all().is_empty()).then_some(contexts)
 }
 
+/// Sets the name of a thread, padded with zeros, if threads are told apart. `number` is the system's. Called in signal handlers.
+#[allow(dead_code, reason = "not all systems report the names of other threads")]
+pub(crate) fn name_thread(number: i32, name: [u64; 2]) {
+    threads::name(&PER_PROCESS.memory.contexts, number, name);
+}
+
 /// Whether calling contexts are kept.
 pub(crate) fn are_kept() -> bool {
     WALKS_STACKS && IS_KEPT.load(Relaxed)
@@ -90,8 +97,8 @@ pub(super) fn count_without_stack(ticks: u32) {
     }
 }
 
-/// Waits until no handler walks a stack. Call this when ticks are not counted any more: then every tick in the bins is in the
-/// tree too. The walk of this thread, which a fatal signal has interrupted for good, is not waited for.
+/// Waits until no handler walks a stack, but not for long: see [`patience`]. Call this when ticks are not counted any more: then every
+/// tick in the bins is in the tree too. The walk of this thread, which a fatal signal has interrupted for good, is not waited for.
 pub(crate) fn wait_for_walks() {
     if are_kept() {
         buffers::wait_for_walks(&PER_PROCESS.memory.contexts, thread_pointer(), patience());
@@ -104,11 +111,12 @@ pub(crate) fn hold_walks() -> Option<NoWalks<'static>> {
     are_kept().then(|| buffers::hold(&PER_PROCESS.memory.contexts, thread_pointer(), patience()))
 }
 
-/// Waits a moment at each call, until the result is false: a handler has then not come to its end for seconds. On a machine with
-/// more threads than processors, a thread may be off its processor for long.
+/// Waits a moment at each call, until the result is false: a handler has then not come to its end for a tenth of a second. A
+/// debugger may have stopped its thread for good. The tick of such a walk has no stack in the file: see [`freeze`].
 fn patience() -> impl FnMut() -> bool {
     const TURNS: u32 = 1000;
-    const MOMENTS: u32 = 10_000;
+    /// Milliseconds.
+    const MOMENTS: u32 = 100;
     let mut looks = 0;
     move || {
         looks += 1;
@@ -121,24 +129,32 @@ fn patience() -> impl FnMut() -> bool {
     }
 }
 
+/// Keeps the ticks of this moment for the file that will be written, until [`thaw`]. Call this before the bins are read: then the
+/// bins have all these ticks. Only the thread that may write the file may call this.
+pub(crate) fn freeze() {
+    if are_kept() {
+        PER_PROCESS.memory.contexts.freeze();
+    }
+}
+
 /// The number of the last node of the tree now.
 pub(crate) fn last_node() -> u32 {
     PER_PROCESS.memory.contexts.tree.nodes.load(SeqCst)
 }
 
-/// Passes every node of the tree up to the node `last` to `each`, parents before their children.
-pub(crate) fn each_node(last: u32, mut each: impl FnMut(NodeRef)) {
-    PER_PROCESS.memory.contexts.tree.each_of(1..=last, &mut |_, node| each(node));
+/// Forgets the ticks that [`freeze`] kept.
+pub(crate) fn thaw() {
+    PER_PROCESS.memory.contexts.frozen.clear();
 }
 
-/// Passes the ticks of which no stack is known to `each`, by reason.
-pub(crate) fn each_cut(mut each: impl FnMut(CutReason, u64)) {
-    for (code, ticks) in (0..).zip(&PER_PROCESS.memory.contexts.cuts) {
-        let ticks = ticks.load(Relaxed);
-        if ticks > 0 {
-            each(CutReason::from_code(code), ticks);
-        }
-    }
+/// Passes every node of the tree up to the node `last` to `each`, parents before their children, with the ticks for the file.
+pub(crate) fn each_node(last: u32, each: impl FnMut(NodeRef)) {
+    PER_PROCESS.memory.contexts.each_node(last, each);
+}
+
+/// Passes the ticks for the file of which no stack is known to `each`, by reason.
+pub(crate) fn each_cut(each: impl FnMut(CutReason, u64)) {
+    PER_PROCESS.memory.contexts.each_cut(each);
 }
 
 /// Whether there are ticks, in the tree or in the sums.
@@ -191,30 +207,32 @@ impl Walking<'_> {
     }
 
     fn walk(&mut self) {
-        let buffer = &mut self.buffer;
-        let most = self.contexts.most_frames(self.ticks);
+        let (buffer, trail) = self.buffer.split();
+        let reach = self.contexts.reach(self.ticks);
         let nodes = self.contexts.tree.nodes.load(Relaxed);
         let mut is_innermost = true;
-        let ending = walk_stack(self.stack, |Frame { pc, is_exact }| {
+        let walked = walk_stack(self.stack, reach, trail, |Frame { pc, is_exact }| {
             let is_interrupted_caller = is_exact && !is_innermost;
             is_innermost = false;
-            buffer.frames().len() < most && buffer.push(pc as u64 + u64::from(is_interrupted_caller))
+            buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });
         let (contexts, ticks) = (self.contexts, self.ticks);
         let thread = (!contexts.threads.all().is_empty()).then(|| match self.stack {
             Stack::Interrupted(_) => threads::count(contexts, ticks),
-            // The thread that reads the copy is not the thread that was sampled.
-            Stack::Copied(_) => threads::count_others(contexts, ticks),
+            Stack::Copied(copied) => threads::count_of(contexts, copied.thread, ticks),
         });
         // An object that was loaded since the last look may have the addresses of an object that is gone, and the nodes of both
         // must differ: see `control::merge`.
         let is_closing = is_closing();
         if is_closing {
-            buffer.mark(WHILE_CLOSING, |pc| !stays(pc as usize));
+            let leaves = |pc: u64| !stays(pc as usize);
+            buffer.mark(WHILE_CLOSING, leaves);
+            trail.outer_mut().iter_mut().filter(|pc| leaves(**pc)).for_each(|pc| *pc |= WHILE_CLOSING);
         }
-        contexts.count_chain(thread.map(|thread| thread as u32), buffer.frames(), ending, ticks);
+        let (inner, outer) = (buffer.frames(), trail.outer());
+        contexts.count_chain(thread.map(|thread| thread as u32), inner, outer, walked.ending, ticks);
         let new_nodes = contexts.tree.nodes.load(Relaxed).saturating_sub(nodes);
-        contexts.use_frames(buffer.frames().len(), new_nodes);
+        contexts.use_frames(inner.len() + outer.len(), walked.passed, new_nodes);
         if is_closing {
             // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.
             contexts.has_closing.store(true, SeqCst);

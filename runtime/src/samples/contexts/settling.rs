@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn ticks_of_an_object_are_apart_from_those_of_the_object_before_at_the_same_addresses() {
         let contexts = Contexts::new();
-        let count = |mark: u64, ticks| contexts.count_chain(None, &[0x20 | mark, 0x10], Ending::Outermost, ticks);
+        let count = |mark: u64, ticks| contexts.count_chain(None, &[0x20 | mark, 0x10], &[], Ending::Outermost, ticks);
         count(0, 1);
         count(WHILE_CLOSING, 2);
         count(WHILE_CLOSING, 4);
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn only_groups_with_addresses_that_can_go_are_looked_at() {
         let contexts = Contexts::new();
-        let count = |address| contexts.count_chain(None, &[address], Ending::Outermost, 1);
+        let count = |address| contexts.count_chain(None, &[address], &[], Ending::Outermost, 1);
         (1..=5000).for_each(count);
         let looks = |is_settled: fn(usize) -> bool| {
             let mut looks = 0;
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn settled_nodes_are_not_in_the_way_of_others() {
         let contexts = Contexts::new();
-        let count = |address| contexts.count_chain(None, &[address], Ending::Outermost, 1);
+        let count = |address| contexts.count_chain(None, &[address], &[], Ending::Outermost, 1);
         for round in 1..=100 {
             (1..=20).for_each(count);
             contexts.settle(true, |pc, _| (pc % 2 == 0).then_some(round << 48 | pc));

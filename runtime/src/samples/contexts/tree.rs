@@ -135,7 +135,8 @@ impl ContextTree {
     /// Adds ticks to a node.
     pub(super) fn count(&self, node: u32, ticks: u32) {
         if let Some(node) = self.node(node) {
-            node.ticks.fetch_add(u64::from(ticks), Relaxed);
+            // After the ticks were counted in the bins: see `frozen`.
+            node.ticks.fetch_add(u64::from(ticks), Release);
         }
     }
 
@@ -172,7 +173,7 @@ impl ContextTree {
             let parent = if address == 0 { ROOT } else { node.parent.load(Relaxed) };
             let is_while_closing = address & (PLACE | WHILE_CLOSING) == WHILE_CLOSING;
             let address = without_mark(address);
-            each(node, NodeRef { number, parent, address, is_while_closing, ticks: node.ticks.load(Relaxed) });
+            each(node, NodeRef { number, parent, address, is_while_closing, ticks: node.ticks.load(Acquire) });
         }
     }
 }
