@@ -46,6 +46,8 @@ look() {
     need qemu-user qemu-aarch64
     # Debian's Python comes without the modules that virtual environments need.
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3" packages="$packages python3-venv"
+    need graphviz dot       # draws call graphs
+    need chromium chromium # shows pages: 300 MB
     need valgrind valgrind callgrind_annotate # the test that changes buffers under four threads; a reader of exports
     # Readers of exports: `go tool pprof`, and npm for speedscope's schema and Firefox Profiler.
     need golang-go go

@@ -97,8 +97,9 @@ use terminal::progress::Progress;
 pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use analysis::graph::Node;
 pub use analysis::{
-    Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, ContextRow, ContextTable, FlatRow,
-    Frame, FunctionInfo, FunctionTimes, SampleNode, SamplePlace, SampleTree, SourceLocation, StackSums, Stats,
+    Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Certainty, Clock, ContextRow, ContextTable,
+    DrawnCall, DrawnFunction, DrawnGraph, Flame, FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo,
+    FunctionTimes, SampleNode, SamplePlace, SampleTree, SourceLocation, StackSums, Stats,
 };
 #[doc(hidden)]
 pub use cli::command;

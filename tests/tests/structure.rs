@@ -324,7 +324,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("clock", &["TURN"], "spreads first samples over a period, whoever's they are"),
     ("process", &["COMES_TO_WHO_RUNS"], "the same system"),
     ("ring", &["RINGS"], "the memory of a list that is empty in the child"),
-    ("ring", &["READER", "HALF_FULL_NANOSECONDS", "STACK", "ONLY_PROGRAM"], "set with the child's own rings"),
+    ("ring", &["READER", "INTERVAL_NANOSECONDS", "STACK", "ONLY_PROGRAM"], "set with the child's own rings"),
     ("mark", &["VALUES"], "never changes"),
     ("guarded", &["NO_TIME"], "never changes"),
     ("signal", &["NO_TIME"], "never changes"),

@@ -180,7 +180,7 @@ impl<'data> Input<'data> {
 
     /// Computes standard errors, if the user wants these.
     pub(super) fn errors(&self, functions: &Functions<'_>, graph: &Graph, stacks: Option<&StackSums>) -> Errors {
-        match self.options.errors {
+        match self.options.computes_errors() {
             true => {
                 let (histograms, selected) = (&self.profile.histograms, &self.selections.flat);
                 let errors = Errors::new(histograms, functions, selected, graph, self.inlined.as_ref());

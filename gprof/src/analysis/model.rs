@@ -11,6 +11,7 @@ use super::context_rows::ContextTables;
 use super::contexts::sums::StackSums;
 use super::counts::Count;
 use super::errors::Errors;
+use super::flame::Flame;
 use super::graph::{Graph, Node};
 use super::index::IndexEntry;
 use super::input::StackInput;
@@ -148,6 +149,8 @@ pub(super) struct OnDemand<'data> {
     pub(super) sources: OnceLock<Sources>,
     /// The stacks of the samples, if there are any.
     pub(super) stacks: Option<StackInput<'data>>,
+    pub(super) flame: OnceLock<Flame>,
+    pub(super) dominators: OnceLock<Flame>,
     pub(super) stack_tree: OnceLock<Option<StackTree<'data>>>,
     pub(super) sample_tree: OnceLock<SampleTree<'data>>,
 }
@@ -162,7 +165,20 @@ impl<'data> OnDemand<'data> {
     ) -> OnDemand<'data> {
         let (stats, sources) = (OnceLock::new(), OnceLock::new());
         let (stack_tree, sample_tree) = (OnceLock::new(), OnceLock::new());
-        OnDemand { profile, parsed_images, flat_sums, outside_images, stats, sources, stacks, stack_tree, sample_tree }
+        let (flame, dominators) = (OnceLock::new(), OnceLock::new());
+        OnDemand {
+            profile,
+            parsed_images,
+            flat_sums,
+            outside_images,
+            stats,
+            sources,
+            stacks,
+            stack_tree,
+            sample_tree,
+            flame,
+            dominators,
+        }
     }
 }
 

@@ -162,7 +162,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let by_function = options.inlines && !options.by_line;
         let inlined = by_function.then(|| Inlined::find(code.clone(), &lines, &image.files, &functions));
         let sources = Sources::new(&order, &functions, &lines);
-        let has_times = wanted.source && options.annotation.times;
+        let has_times = wanted.source && options.annotation.times || options.makes_page();
         let line_times = has_times.then(|| LineTimes::new(histograms, shift, code.clone(), &lines, &functions));
         let line_times = line_times.unwrap_or_default();
         Symbolized { functions, sources, object_files, inlined, inline_stacks, line_times }

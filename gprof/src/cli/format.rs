@@ -14,6 +14,14 @@ pub enum Format {
     /// The flat profile, the call graph and the statistics as JSON, whatever other reports the options ask for.
     /// docs/json.md has the schema.
     Json,
+    /// The call graph in the language of Graphviz, with the labels of gprof2dot.
+    Dot,
+    /// A page for browsers with all reports and pictures, which needs no other file and no network.
+    Html,
+    /// A flame graph as an SVG file that needs no other file.
+    Flame,
+    /// The call graph as an SVG file that needs no other file.
+    Svg,
     /// A row for each function and for each arc of the call graph, as CSV.
     Csv,
     /// The stacks of the samples as lines, for flame graphs.
@@ -54,7 +62,7 @@ const fn binary(
 }
 
 /// All formats, in the order of the help.
-const DEFINITIONS: [Definition; 9] = [
+const DEFINITIONS: [Definition; 13] = [
     text(Format::Text, "text", &[".txt"], "Text for people (the default)"),
     text(Format::Table, "table", &[], "Text with tables"),
     text(Format::Json, "json", &[".json"], "The reports as JSON; docs/json.md has the schema"),
@@ -64,6 +72,10 @@ const DEFINITIONS: [Definition; 9] = [
     binary(Format::Pprof, "pprof", &[".pprof", ".pb.gz"], "Stacks and calls for `go tool pprof`, compressed"),
     text(Format::Firefox, "firefox", &[".firefox.json"], "Stacks for Firefox Profiler"),
     text(Format::Callgrind, "callgrind", &[".callgrind"], "Times and calls for KCachegrind and callgrind_annotate"),
+    text(Format::Html, "html", &[".html", ".htm"], "A page for browsers with all reports and pictures"),
+    text(Format::Flame, "flame", &[".flame.svg"], "A flame graph, an SVG file for browsers"),
+    text(Format::Svg, "svg", &[".svg"], "A drawing of the call graph, an SVG file"),
+    text(Format::Dot, "dot", &[".dot", ".gv"], "The call graph for Graphviz and readers of gprof2dot's graphs"),
 ];
 
 /// The names of files in callgrind's format begin so.
@@ -101,6 +113,12 @@ impl Format {
     #[must_use]
     pub fn is_text(self) -> bool {
         matches!(self, Format::Text | Format::Table)
+    }
+
+    /// Returns whether the output is a drawing of the call graph.
+    #[must_use]
+    pub(crate) fn draws_call_graph(self) -> bool {
+        matches!(self, Format::Dot | Format::Svg)
     }
 
     /// Returns whether the output is for programs and has everything that the options leave, whatever reports the options

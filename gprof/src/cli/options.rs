@@ -352,6 +352,23 @@ impl Options {
         self.outputs.iter().any(|output| output.file.is_none())
     }
 
+    /// Whether an output is a page, which shows everything.
+    #[must_use]
+    pub(crate) fn makes_page(&self) -> bool {
+        self.outputs.iter().any(|output| output.format == Format::Html)
+    }
+
+    /// Whether to compute standard errors.
+    #[must_use]
+    pub(crate) fn computes_errors(&self) -> bool {
+        self.errors || self.makes_page()
+    }
+
+    /// Whether an output is a drawing of the call graph.
+    fn draws_call_graph(&self) -> bool {
+        self.outputs.iter().any(|output| output.format.draws_call_graph())
+    }
+
     /// Whether to write a footer, which says how much of the profiles the reports account for.
     #[must_use]
     pub(crate) fn has_footer(&self, wanted: Wanted) -> bool {
@@ -376,6 +393,7 @@ impl Options {
             || wanted.source
             || self.file_names
             || self.by_line
+            || self.makes_page()
             || self.inlines
             || (wanted.graph && self.paths);
         shown || self.choices.iter().any(needs)
@@ -426,7 +444,7 @@ impl Options {
         if wanted.flat && !contents.samples {
             return Err(Error::NoSamples);
         }
-        if wanted.graph && !has_graph {
+        if (wanted.graph || self.draws_call_graph()) && !has_graph {
             return Err(if self.thread.is_some() { Error::NoCallsOfThread } else { Error::NoCalls });
         }
         if wanted.linker_order.is_some() && !has_graph {

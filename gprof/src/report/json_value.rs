@@ -48,6 +48,12 @@ impl<'a> From<Cow<'a, [u8]>> for Value<'a> {
     }
 }
 
+impl From<Vec<u8>> for Value<'_> {
+    fn from(text: Vec<u8>) -> Self {
+        Value::Text(text.into())
+    }
+}
+
 impl From<String> for Value<'_> {
     fn from(text: String) -> Self {
         Value::Text(text.into_bytes().into())

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 
 use super::writer::Writer;
-use super::{annotate, callgrind, csv, firefox, folded, json, pprof, source, speedscope};
+use super::{annotate, callgrind, csv, dot, drawing, firefox, flame, folded, html, json, pprof, source, speedscope};
 use crate::analysis::Analysis;
 use crate::cli::format::Format;
 use crate::error::Error;
@@ -27,6 +27,10 @@ pub fn render(
         Format::Text => texts(analysis, None, &mut buffer, warnings)?,
         Format::Table => texts(analysis, Some(terminal), &mut buffer, warnings)?,
         Format::Json => json::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Dot => dot::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Html => html::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Svg => drawing::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Flame => flame::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Csv => csv::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Folded => folded::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Speedscope => speedscope::render(analysis, &mut buffer).map_err(Error::Output)?,

@@ -29,6 +29,12 @@ pub(super) fn render(
     Ok(())
 }
 
+/// Returns the lines of the footer, each with its number and its text.
+pub(super) fn footer(analysis: &Analysis<'_>) -> Vec<(String, String)> {
+    let lines = lines(analysis, analysis.files).into_iter().filter(|line| line.is_notable);
+    lines.map(|line| (line.number, line.text)).collect()
+}
+
 struct Line {
     number: String,
     text: String,

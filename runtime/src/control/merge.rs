@@ -68,7 +68,7 @@ fn say_if_counted(number: usize) {
     let path = unsafe { objects::path(number) };
     let is_in = |place| objects::number(place) == number;
     let has_counts = || {
-        let mut calls = SETTLED_CALLS.entries().iter().map(|row| row.calls.first);
+        let mut calls = settled_calls().iter().map(|row| row.calls.first);
         SETTLED.entries().iter().any(|entry| is_in(entry.place)) || calls.any(is_in)
     };
     if let Some(path) = path.filter(|_| has_counts()) {
@@ -81,7 +81,7 @@ fn say_if_counted(number: usize) {
 /// program's functions.
 fn list_addresses() -> bool {
     OUTSIDE.clear();
-    let mut any = !SETTLED.entries().is_empty() || !SETTLED_CALLS.entries().is_empty();
+    let mut any = !SETTLED.entries().is_empty() || !settled_calls().is_empty();
     mcount::for_each_arc(|frompc, selfpc, _, _| {
         let (frompc, selfpc) = (as_run(frompc), as_run(selfpc));
         any |= !bins::covers(selfpc);
@@ -167,6 +167,11 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
     }
 }
 
+/// The settled calls by thread; none if threads are not told apart.
+fn settled_calls() -> &'static [ThreadRow] {
+    contexts::by_thread().map_or(&[], |_| SETTLED_CALLS.entries())
+}
+
 /// Adds calls between places to the settled counts.
 fn settle_calls(counter: Counter, from: usize, to: usize, count: u64) {
     match contexts::by_thread() {
@@ -226,7 +231,7 @@ unsafe fn for_each_arc(mut each: impl FnMut(usize, usize, u64, usize)) {
             each(from, tally.place, tally.count, 0);
         }
     }
-    for ThreadRow { thread, calls } in SETTLED_CALLS.entries() {
+    for ThreadRow { thread, calls } in settled_calls() {
         each(calls.second, calls.first, calls.count, *thread);
     }
     mcount::for_each_arc(|frompc, selfpc, count, counter| each(place(frompc), place(selfpc), count, counter.thread));
@@ -234,7 +239,7 @@ unsafe fn for_each_arc(mut each: impl FnMut(usize, usize, u64, usize)) {
 
 /// An upper bound of the number of arcs.
 pub(crate) fn arcs_number() -> usize {
-    let mut arcs = SETTLED.entries().len() + SETTLED_CALLS.entries().len();
+    let mut arcs = SETTLED.entries().len() + settled_calls().len();
     mcount::for_each_arc(|_, _, _, _| arcs += 1);
     arcs
 }

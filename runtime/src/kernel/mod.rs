@@ -23,8 +23,8 @@ pub use profil::{NO_BUFFER, RuntimesProfil, accept};
 pub(crate) use profil::{is_kernels, profil};
 pub use system::profil_clock;
 pub(crate) use system::{
-    Clock, HIGHEST_RATE, Sampler, Wish, arcs_grain, choose as choose_sampler, collect, is_wall, map_arcs, profrate,
-    say_start_failure, settle_for_good, to_be_blocked,
+    Clock, HIGHEST_RATE, Sampler, Wish, arcs_grain, choose as choose_sampler, collect, count_stored, is_wall, map_arcs,
+    profrate, say_start_failure, settle_for_good, to_be_blocked,
 };
 #[cfg(not(test))]
 pub(crate) use system::{RATE_OTHERWISE, SAMPLER_NAMES};

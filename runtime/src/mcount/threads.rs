@@ -395,7 +395,9 @@ pub(crate) fn for_each_arc(mut each: impl FnMut(usize, usize, u64, Counter)) {
             table.for_each(|frompc, selfpc, count| each(frompc, selfpc, count, counter));
         }
     });
-    ENDED.for_each(|thread, frompc, selfpc, count| each(frompc, selfpc, count, ended(thread)));
+    if by_thread().is_some() {
+        ENDED.for_each(|thread, frompc, selfpc, count| each(frompc, selfpc, count, ended(thread)));
+    }
 }
 
 /// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and passes them to `each`,
@@ -424,7 +426,9 @@ pub(crate) fn empty_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: imp
 
 /// Takes the counts of arcs that `is_wanted` from the calls of threads that have ended.
 fn take_ended(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64, Counter)) {
-    ENDED.take(is_wanted, |thread, frompc, selfpc, count| each(frompc, selfpc, count, ended(thread)));
+    if by_thread().is_some() {
+        ENDED.take(is_wanted, |thread, frompc, selfpc, count| each(frompc, selfpc, count, ended(thread)));
+    }
 }
 
 /// Sets whether this thread is closing an object; the result is the previous value.

@@ -177,12 +177,12 @@ impl Memories {
         ticks_outside.clear();
         if WALKS_STACKS {
             contexts.clear();
+            threads.clear();
         }
         for rows in [settled, outside, own_arcs] {
             rows.clear();
             rows.lost.store(0, SeqCst);
         }
-        threads.clear();
     }
 }
 

@@ -6,6 +6,7 @@ use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::control::{is_ours, look_at_objects};
+use crate::kernel;
 use crate::mcount;
 use crate::objects::dl_iterate_phdr;
 use crate::os::{a_moment, next_definition};
@@ -28,6 +29,8 @@ extern "C" fn dlclose(handle: *mut c_void) -> c_int {
         // SAFETY: the caller's promise.
         return unsafe { close(handle) };
     }
+    // Samples with copies of stacks are walked while walks may still use the object.
+    kernel::count_stored();
     while_closing(a_moment, || {
         // All walks that have not seen that an object is being closed are over at this look.
         // SAFETY: the C library's function.

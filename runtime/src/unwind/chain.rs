@@ -1,7 +1,7 @@
 //! What a walk needs, and what it finds.
 
 use super::cache::Cache;
-use super::later::LaterObjects;
+use super::later::Later;
 use super::memory::Memory;
 use super::objects::{Object, Objects};
 use super::signal_frame::SignalFrames;
@@ -10,8 +10,8 @@ use super::signal_frame::SignalFrames;
 pub struct Tables<'a, const N: usize> {
     /// The loaded objects.
     pub objects: Objects<'a>,
-    /// Where to find other objects. They must stay loaded as long as a walk uses them.
-    pub later: Option<LaterObjects>,
+    /// How to find other objects. They, or the copies of their tables, must stay as long as a walk uses them.
+    pub later: Option<Later<'a>>,
     /// The address of the thread's control block, which C libraries put above the thread's stack, if it is above at all; 0 if it
     /// is not known.
     pub thread: usize,
@@ -31,7 +31,7 @@ impl<'a, const N: usize> Tables<'a, N> {
 
     /// Whether the rule at an address may be remembered.
     pub(super) fn may_remember(&self, pc: usize) -> bool {
-        self.later.is_none_or(|later| later.may_remember) || self.objects.find(pc).is_some()
+        self.later.is_none_or(|later| later.list.may_remember) || self.objects.find(pc).is_some()
     }
 }
 

@@ -14,6 +14,8 @@ const WORD: usize = size_of::<u64>();
 /// continue at the beginning of the ring.
 #[derive(Clone, Copy)]
 pub struct CopiedStack<'a> {
+    /// The system's number of the thread whose stack this is.
+    pub thread: i32,
     /// The ring, a power of two of words.
     pub words: &'a [AtomicU64],
     /// The position of the registers.
@@ -78,6 +80,7 @@ mod tests {
             (0..3).for_each(|index| put(index, 11 * (index + 1)));
             (0..5).for_each(|index| put(3 + index, 0x0706_0504_0302_0100 + index * 0x0808_0808_0808_0808));
             let copied = CopiedStack {
+                thread: 1,
                 words: &words,
                 registers,
                 order: &[1, 0],

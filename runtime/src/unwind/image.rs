@@ -1,5 +1,6 @@
 //! A loaded object in memory: its code and its unwind tables, by its program headers.
 
+use core::ops::Range;
 use core::{ptr, slice};
 
 use super::bytes::Section;
@@ -32,6 +33,14 @@ pub(super) struct Image {
     pub(super) number: usize,
 }
 
+/// The addresses of what walks need of an object.
+pub(super) struct Parts {
+    /// The code.
+    pub(super) code: Range<usize>,
+    /// The address of `.eh_frame_hdr`, and the segment with it and with `.eh_frame`; `None` if there is none that can be read.
+    pub(super) tables: Option<(usize, Range<usize>)>,
+}
+
 /// A part of `Elf64_Phdr`, at run-time addresses.
 struct Segment {
     kind: u32,
@@ -59,8 +68,19 @@ impl Image {
     /// # Safety
     ///
     /// The object must stay loaded as long as the result is used.
-    #[inline(never)]
     pub(super) unsafe fn object(self, memory: &impl Memory) -> Option<Object<'static>> {
+        let Parts { code, tables } = self.parts(memory)?;
+        let Some((header, Range { start: address, end: behind })) = tables else {
+            return Some(Object::new(code, Section { address: 0, bytes: &[] }, None));
+        };
+        // SAFETY: a loaded segment of the object, which the caller keeps, and whose first and last page can be read.
+        let bytes = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(address), behind - address) };
+        Some(Object::new(code, Section { address, bytes }, Some(header - address)))
+    }
+
+    /// Where the parts of the object are. The result is `None` if the object has no code or if its headers cannot be read.
+    #[inline(never)]
+    pub(super) fn parts(self, memory: &impl Memory) -> Option<Parts> {
         let (mut start, mut end, mut header) = (usize::MAX, 0, None);
         for index in 0..self.number.min(MOST_SEGMENTS) {
             let segment = self.segment(memory, index)?;
@@ -73,13 +93,8 @@ impl Image {
         if start >= end {
             return None;
         }
-        let tables = header.and_then(|header| Some((header, self.section(memory, header)?)));
-        let Some((header, Segment { start: address, end: behind, .. })) = tables else {
-            return Some(Object::new(start..end, Section { address: 0, bytes: &[] }, None));
-        };
-        // SAFETY: a loaded segment of the object, which the caller keeps, and whose first and last page can be read.
-        let bytes = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(address), behind - address) };
-        Some(Object::new(start..end, Section { address, bytes }, Some(header - address)))
+        let section = |header| self.section(memory, header).map(|segment| (header, segment.start..segment.end));
+        Some(Parts { code: start..end, tables: header.and_then(section) })
     }
 
     /// The loaded segment with an address, if the segment can be read.

@@ -12,12 +12,22 @@
 use super::image::{Image, copy};
 use super::memory::Memory;
 use super::objects::Object;
+use super::table_copies::{CopiedByKernel, TableCopies};
 
 /// The offsets of `l_name` and `l_next` in `struct link_map`. `l_addr` is at its start.
 const NAME: usize = 8;
 const NEXT: usize = 24;
 /// The most objects of the list that are looked at.
 const MOST_LISTED: u32 = 4096;
+
+/// How a walk finds these objects.
+#[derive(Clone, Copy)]
+pub struct Later<'a> {
+    /// The list of the objects.
+    pub list: LaterObjects,
+    /// Copies of their tables, for walks that do not keep the objects from being unloaded.
+    pub copies: Option<&'a TableCopies>,
+}
 
 /// The dynamic linker's list (`struct link_map`, which debuggers read too).
 #[derive(Clone, Copy)]
@@ -39,6 +49,22 @@ pub(crate) struct Description {
     pub(crate) path: usize,
 }
 
+impl Later<'_> {
+    /// The object with code at an address.
+    ///
+    /// # Safety
+    ///
+    /// The object must not be unloaded as long as the result is used. If there are copies, they must not be dropped instead.
+    pub(super) unsafe fn find(self, memory: &impl Memory, pc: usize) -> Option<Object<'static>> {
+        let Some(copies) = self.copies else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.list.find(memory, pc) };
+        };
+        // SAFETY: the caller's promise.
+        unsafe { copies.find(pc).or_else(|| copies.find_or_add(self.list.base(&CopiedByKernel, pc)?, pc)) }
+    }
+}
+
 impl LaterObjects {
     /// The object with code at an address.
     ///
@@ -46,10 +72,14 @@ impl LaterObjects {
     ///
     /// The object must not be unloaded as long as the result is used.
     #[inline(never)]
-    pub(super) unsafe fn find(self, memory: &impl Memory, pc: usize) -> Option<Object<'static>> {
-        let (_, base) = self.entry(memory, pc)?;
+    unsafe fn find(self, memory: &impl Memory, pc: usize) -> Option<Object<'static>> {
         // SAFETY: the caller's promise.
-        unsafe { Image::at(memory, base)?.object(memory) }.filter(|object| object.contains(pc))
+        unsafe { Image::at(memory, self.base(memory, pc)?)?.object(memory) }.filter(|object| object.contains(pc))
+    }
+
+    /// The address of the first byte of the last object that begins at or before an address; 0 if there is none.
+    fn base(self, memory: &impl Memory, pc: usize) -> Option<usize> {
+        self.entry(memory, pc).map(|(_, base)| base)
     }
 
     /// The last entry of the list whose object begins at or below an address, and the load bias; zeros for none.

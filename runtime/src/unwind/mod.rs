@@ -11,7 +11,7 @@
 //! * `rule`: how to find the caller's registers; `cache`: rules by program counter
 //! * `entry`, `instructions`: from a table's entry to a rule; `index`: from a program counter to an entry
 //! * `objects`: the loaded objects; `image`: a loaded object by its program headers; `later`: objects that are loaded after
-//!   the start; `published`: what signal handlers use
+//!   the start; `table_copies`: copies of their tables, for copied stacks; `published`: what signal handlers use
 //! * `architecture`: what differs between processors; `x86_64`, `aarch64`: the processors
 //! * `signal_frame`: the frames that the kernel makes; `chain`: what a walk needs and finds;
 //!   `recursion`: the outermost end of a deep recursion; `walk`: the walk
@@ -46,6 +46,7 @@ mod published;
 mod recursion;
 mod rule;
 mod signal_frame;
+mod table_copies;
 mod this_process;
 mod walk;
 mod x86_64;
@@ -62,7 +63,7 @@ pub use ends::{Reach, Walked};
 pub use expression::{Machine, evaluate};
 pub use index::Found;
 pub(crate) use later::Description;
-pub use later::LaterObjects;
+pub use later::{Later, LaterObjects};
 pub use memory::Memory;
 pub use objects::{Object, Objects};
 pub use outer_end::{OUTER_FRAMES, OuterEnds, Trail};
@@ -70,6 +71,7 @@ pub use pages::Pages;
 pub use published::{Known, Published, Reading};
 pub use rule::{Cfa, Place, Rule, Stored};
 pub use signal_frame::SignalFrames;
+pub use table_copies::TableCopies;
 pub use this_process::{Stack, publish, walk, walk_stack, while_closing};
 pub(crate) use this_process::{after_fork_in_child, describe_later, is_closing, object, object_at, stays};
 pub use walk::{MOST_FRAMES, OUTERMOST_FRAMES, Walk};

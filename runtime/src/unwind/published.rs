@@ -10,6 +10,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 use super::later::LaterObjects;
 use super::objects::{Object, Objects};
+use super::table_copies::TableCopies;
 
 /// The generation of the objects that stay. No rule from another generation is found by walks that use only these objects.
 const STAYING: u64 = u64::MAX;
@@ -31,6 +32,8 @@ pub struct Published {
     generation: AtomicU64,
     /// The number of walks that may use later objects.
     readers: AtomicUsize,
+    /// Copies of the tables of later objects.
+    copies: TableCopies,
 }
 
 /// A walk that uses the objects.
@@ -43,6 +46,7 @@ pub struct Reading<'p> {
 /// Keeps later objects from being closed.
 struct UsingLater<'p> {
     readers: &'p AtomicUsize,
+    copies: &'p TableCopies,
     generation: u64,
 }
 
@@ -55,6 +59,7 @@ impl Published {
             closing: AtomicUsize::new(0),
             generation: AtomicU64::new(0),
             readers: AtomicUsize::new(0),
+            copies: TableCopies::new(),
         }
     }
 
@@ -80,7 +85,7 @@ impl Published {
         self.readers.fetch_add(1, SeqCst);
         // The generation first: if it is one from before a thread closes an object, that thread waits for this walk.
         let generation = self.generation.load(SeqCst);
-        let later = UsingLater { readers: &self.readers, generation };
+        let later = UsingLater { readers: &self.readers, copies: &self.copies, generation };
         (self.closing.load(SeqCst) == 0).then_some(later)
     }
 
@@ -90,13 +95,15 @@ impl Published {
         self.closing.load(SeqCst) != 0
     }
 
-    /// Must be called before an object may be unloaded. Calls `wait` until no walk uses a later object.
+    /// Must be called before an object may be unloaded. Calls `wait` until no walk uses a later object, and drops the copies of tables.
     pub fn begin_close(&self, mut wait: impl FnMut()) {
         self.closing.fetch_add(1, SeqCst);
         self.generation.fetch_add(1, SeqCst);
         while self.readers.load(SeqCst) != 0 {
             wait();
         }
+        // SAFETY: walks use the copies while they may use later objects, as none does now.
+        unsafe { self.copies.drop_all() };
     }
 
     /// Ends what [`Published::begin_close`] began.
@@ -131,6 +138,14 @@ impl Reading<'_> {
     #[must_use]
     pub fn later(&self) -> Option<LaterObjects> {
         self.known.filter(|_| self.later.is_some())?.later
+    }
+
+    /// Copies of the tables of other objects, for walks during which these objects may be unloaded; `None` while an object may be
+    /// unloaded, or if the runtime would not hear of that.
+    #[must_use]
+    pub fn copies(&self) -> Option<&TableCopies> {
+        let later = self.later().filter(|later| later.may_remember);
+        later.and(self.later.as_ref()).map(|later| later.copies)
     }
 }
 

@@ -161,6 +161,17 @@ pub(super) mod x86_64 {
     }
 
     #[test]
+    fn a_popped_frame_pointer_needs_no_memory_below_the_stack() {
+        let mut memory = Made::default();
+        let [caller, start] = [after_call(&mut memory, 0), after_call(&mut memory, 2)];
+        // The caller has a frame at the popped frame pointer.
+        memory.words(STACK, &[caller, 1, 2, 0, start]);
+        context(&mut memory, CONTEXT, CODE + 0x20, &[(RSP, STACK), (RBP, STACK + 24)]);
+        let expected = vec![(CODE + 0x20, true), (caller, false), (start, false)];
+        assert_eq!(walk::<X86_64>(&tables(), &memory), (expected, Ending::Outermost));
+    }
+
+    #[test]
     fn realigned_stacks_are_followed() {
         let mut memory = Made::default();
         let start = after_call(&mut memory, 2);

@@ -8,13 +8,14 @@ use super::chain::{Cut, Ending, Frame, Tables};
 use super::copied::{self, CopiedStack};
 use super::ends::{Ends, Reach, Walked};
 use super::image::Image;
-use super::later::Description;
+use super::later::{Description, Later};
 use super::memory::Memory;
 use super::objects::{Object, Objects};
 use super::outer_end::{OuterEnds, Trail};
 use super::pages::Pages;
 use super::published::{Known, Published};
 use super::signal_frame::SignalFrames;
+use super::table_copies::{CopiedByKernel, TableCopies};
 use super::walk::Walk;
 use crate::arch::thread_pointer;
 use crate::os::{
@@ -59,7 +60,8 @@ pub enum Stack<'a> {
 pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Ending {
     const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
     let reading = PUBLISHED.read();
-    let (objects, later, thread) = (reading.objects(), reading.later(), thread_pointer());
+    let (objects, thread) = (reading.objects(), thread_pointer());
+    let later = reading.later().map(|list| Later { list, copies: None });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
     let memory = memory();
     let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());
@@ -73,39 +75,46 @@ pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Endi
 
 /// Walks a stack, as [`walk`] does, and keeps both ends of a deep stack: `trail` gets the outer end.
 ///
-/// Objects that were loaded after the start are not known where a copy is walked, because only the thread itself keeps its objects from
-/// being closed. A copy does not have the outer end of a deep stack either.
+/// Only the thread itself keeps its objects from being unloaded. So where a copy is walked, the tables of objects that were loaded after
+/// the start are copies too. A copy does not have the outer end of a deep stack.
 pub fn walk_stack(stack: Stack<'_>, reach: Reach, trail: &mut Trail, each: impl FnMut(Frame) -> bool) -> Walked {
     let reading = PUBLISHED.read();
     let objects = reading.objects();
     // A copy may be of another thread's stack.
-    let (context, copied, later, thread) = match stack {
-        Stack::Interrupted(context) => (context.expose_provenance(), None, reading.later(), thread_pointer()),
-        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), None, 0),
+    let (context, copied, copies, thread) = match stack {
+        Stack::Interrupted(context) => (context.expose_provenance(), None, None, thread_pointer()),
+        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), reading.copies(), 0),
     };
+    let list = reading.later().filter(|_| copied.is_none() || copies.is_some());
+    let later = list.map(|list| Later { list, copies });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
-    let memory = StackMemory { own: memory(), copied, objects };
+    let memory = StackMemory { own: memory(), copied, objects, copies };
     let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
     walk.start(context);
     Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each)
 }
 
-/// The memory of a walk: that of this process, or a copy of a stack and the code of the objects of the start. A thread may have
-/// changed the rest of its stack since the copy was made.
+/// The memory of a walk: that of this process, or a copy of a stack and the code of objects. A thread may have changed the rest of its
+/// stack since the copy was made.
 struct StackMemory<'a, M> {
     own: M,
     copied: Option<&'a CopiedStack<'a>>,
     objects: Objects<'a>,
+    copies: Option<&'a TableCopies>,
 }
 
 impl<M: Memory> Memory for StackMemory<'_, M> {
     fn read(&self, address: usize) -> Option<usize> {
-        match &self.copied {
-            None => self.own.read(address),
-            Some(_) if self.objects.find(address).is_some() => self.own.read(address),
-            Some(copied) => copied.read(address),
-        }
+        let Some(copied) = self.copied else { return self.own.read(address) };
+        copied.read(address).or_else(|| {
+            if self.objects.find(address).is_some() {
+                return self.own.read(address);
+            }
+            // SAFETY: the walk keeps the copies, and the object is not used.
+            unsafe { self.copies?.find(address) }?;
+            CopiedByKernel.read(address)
+        })
     }
 }
 

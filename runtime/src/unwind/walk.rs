@@ -261,11 +261,11 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         };
         let fp = match rule.frame_pointer.place() {
             Place::Same | Place::Undefined => Some(self.fp),
-            place => self.value(place, cfa, found),
+            place => self.value(place, cfa, found).or_else(|| self.popped(place, cfa, Some(self.fp))),
         };
         let base = match rule.base.place() {
             Place::Same => self.base,
-            place => self.value(place, cfa, found),
+            place => self.value(place, cfa, found).or_else(|| self.popped(place, cfa, self.base)),
         };
         let sp = match rule.stack_pointer.place() {
             Place::Same | Place::Undefined => Some(cfa),
@@ -286,6 +286,13 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             Place::Expression(offset) => self.memory.read(evaluate(found.section?, offset, Some(cfa), self)?),
             Place::ValueExpression(offset) => evaluate(found.section?, offset, Some(cfa), self),
         }
+    }
+
+    /// The caller's value of a register that the interrupted function has already popped; `value` is the register. Compilers leave the
+    /// register's place as it was, below the stack pointer, where a copy of a stack has nothing.
+    fn popped(&self, place: Place, cfa: usize, value: Option<usize>) -> Option<usize> {
+        let Place::Stack(offset) = place else { return None };
+        value.filter(|_| self.is_exact && cfa.wrapping_add_signed(offset as isize) < self.sp)
     }
 
     /// Continues with the caller, whose return address was in a slot of the stack, or elsewhere (0).
@@ -327,7 +334,8 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         let Some(pc) = link.map(|link| link & A::ADDRESS_BITS) else {
             return false;
         };
-        A::follows_call(self.memory, pc) && self.tables.find(self.memory, pc.wrapping_sub(1)).is_some()
+        // First the object: where a copy of a stack is walked, only the code of objects that were met can be read.
+        self.tables.find(self.memory, pc.wrapping_sub(1)).is_some() && A::follows_call(self.memory, pc)
     }
 
     /// The caller by the frame pointer, if the frame pointer leads to a higher address of the stack with the address of

@@ -18,11 +18,13 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Runs the profiled program in its directory with these variables.
-    pub(crate) fn run(&self, variables: &[(&str, &str)]) {
+    /// Runs the profiled program in its directory with these variables. Returns what was printed on standard error.
+    fn run(&self, variables: &[(&str, &str)]) -> String {
         let mut command = Command::new(&self.ours);
         let output = command.envs(variables.iter().copied()).current_dir(&self.directory).output().unwrap();
-        assert!(output.status.success(), "{}: {}", self.name, String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{}: {said}", self.name);
+        said
     }
 
     /// The names of the program's functions, without start-up code.
@@ -35,17 +37,23 @@ impl Program {
 
     /// Runs the program `turns` times; returns the profiles.
     pub(crate) fn profiles(&self, turns: usize, variables: &[(&str, &str)]) -> Vec<PathBuf> {
+        self.profiles_and_messages(turns, variables).0
+    }
+
+    /// As [`Program::profiles`]; also returns what the runs printed on standard error.
+    pub(crate) fn profiles_and_messages(&self, turns: usize, variables: &[(&str, &str)]) -> (Vec<PathBuf>, String) {
         let place = self.directory.join("profiles");
         let _ = fs::remove_dir_all(&place);
         fs::create_dir_all(&place).unwrap();
         let prefix = place.join("run");
+        let mut said = String::new();
         for _ in 0..turns {
-            self.run(&[variables, &[("GMON_OUT_PREFIX", prefix.to_str().unwrap())]].concat());
+            said += &self.run(&[variables, &[("GMON_OUT_PREFIX", prefix.to_str().unwrap())]].concat());
         }
         let files = fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().path());
         let profiles: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end != "side")).collect();
         assert_eq!(profiles.len(), turns);
-        profiles
+        (profiles, said)
     }
 }
 

@@ -1,14 +1,16 @@
-/* One thread runs `cheap`, another one `dear`. */
+/* One thread, which is named cheap, runs `cheap`; another one, which is named dear, runs `dear`. */
 #include "callers.h"
 
 #include <pthread.h>
 
 static void *in_cheap(void *nothing) {
+    pthread_setname_np(pthread_self(), "cheap");
     call_cheap();
     return nothing;
 }
 
 static void *in_dear(void *nothing) {
+    pthread_setname_np(pthread_self(), "dear");
     call_dear();
     return nothing;
 }

@@ -54,6 +54,11 @@ pub(crate) const KINDS: [Kind; 19] = [
 /// Without frames where functions end in tail calls.
 pub(crate) const TAIL: Kind = c("tail", "tail.c", &["-O2"]);
 
+/// The program with this name.
+pub(crate) fn kind(name: &str) -> &'static Kind {
+    KINDS.iter().find(|kind| kind.name == name).unwrap()
+}
+
 /// The costs of functions that a program printed, by name.
 pub(crate) type Truth = BTreeMap<String, u64>;
 

@@ -1,13 +1,9 @@
 //! Real samples, against the clocks of the programs.
 
-use crate::callers::{KINDS, Kind, TAIL, profile_name, run};
+use crate::callers::{TAIL, kind, profile_name, run};
 use crate::reports::Report;
 use crate::run::Run;
-use crate::support::ticks;
-
-fn kind(name: &str) -> &'static Kind {
-    KINDS.iter().find(|kind| kind.name == name).unwrap()
-}
+use crate::support::{Program, ticks};
 
 /// Timers of real time are never late, however busy the machine is, so the number of samples during a call is the time of
 /// the call.
@@ -40,18 +36,26 @@ fn stacks_agree_with_the_places_of_the_samples() {
     for name in ["direct", "omitted", "cycle", "sorts", "opened", "threads", "handler", "coroutine", "throws"] {
         let Some(program) = kind(name).build("places") else { continue };
         run(&program, &["cpu", "1"], &[]);
-        let run = Run::read(&program, &program.directory.join("gmon.out"));
-        run.check_sums();
-        let (inclusive, places) = (run.inclusive(), ticks(&run.profile, program.symbols()));
-        let of = |name| places.get(name).copied().unwrap_or(0);
-        let rest = run.total() - of("burn_cheap") - of("burn_dear");
-        for (caller, leaf) in [("cheap", of("burn_cheap")), ("dear", of("burn_dear"))] {
-            let found = inclusive.get(caller).copied().unwrap_or(0);
-            let range = leaf.saturating_sub(run.not_whole())..=leaf + rest;
-            if leaf == 0 || !range.contains(&found) {
-                wrong.push(format!("{name}: {caller}: {found} of {range:?}"));
-            }
-        }
+        wrong.extend(disagreements(&program).1);
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Reads what the program left, and checks the sums. Also returns what differs between the stacks and the places of the samples.
+pub(crate) fn disagreements(program: &Program) -> (Run, Vec<String>) {
+    let run = Run::read(program, &program.directory.join("gmon.out"));
+    run.check_sums();
+    let (inclusive, places) = (run.inclusive(), ticks(&run.profile, program.symbols()));
+    let of = |name| places.get(name).copied().unwrap_or(0);
+    let rest = run.total() - of("burn_cheap") - of("burn_dear");
+    let mut wrong = Vec::new();
+    for (caller, leaf) in [("cheap", of("burn_cheap")), ("dear", of("burn_dear"))] {
+        let found = inclusive.get(caller).copied().unwrap_or(0);
+        let range = leaf.saturating_sub(run.not_whole())..=leaf + rest;
+        if leaf == 0 || !range.contains(&found) {
+            wrong.push(format!("{}: {caller}: {found} of {range:?}", program.directory.display()));
+        }
+    }
+    drop(inclusive);
+    (run, wrong)
 }

@@ -8,6 +8,7 @@ mod clocks;
 mod live;
 #[allow(dead_code, reason = "a benchmark uses the rest")]
 mod reports;
+mod ring;
 mod run;
 mod soak;
 #[path = "../runtime/support.rs"]

@@ -10,6 +10,7 @@
 
 mod calls;
 mod dominators;
+mod parts;
 mod reach;
 mod samples;
 mod stacks;
@@ -19,6 +20,7 @@ use gmon::Profile;
 use crate::analysis::selection::Selection;
 use crate::symbols::functions::{FunctionId, Functions};
 use calls::Calls;
+pub use parts::Part;
 use reach::Reach;
 use samples::Samples;
 use stacks::Stacks;
@@ -59,6 +61,8 @@ pub struct Bounds {
     pub is_upper_exact: bool,
     /// The reasons why the bounds may not hold.
     pub doubts: Vec<BoundsDoubt>,
+    /// All samples, divided among the functions: each part behind the part of the function that dominates it.
+    pub parts: Vec<Part>,
 }
 
 impl Bounds {
@@ -76,6 +80,7 @@ impl Bounds {
             is_upper_exact,
             doubts: doubts(&stacks, &calls, &samples),
             is_counted: functions.ids().map(|id| calls.counts_calls_of(id)).collect(),
+            parts: stacks.parts,
         }
     }
 }

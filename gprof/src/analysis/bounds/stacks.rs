@@ -2,6 +2,7 @@
 
 use super::calls::Calls;
 use super::dominators::{Dominators, ROOT};
+use super::parts::{Part, parts};
 use super::samples::{Samples, SharedBin};
 use crate::symbols::functions::{FunctionId, Functions};
 
@@ -26,6 +27,8 @@ pub(super) struct Stacks {
     pub(super) unreached: Vec<FunctionId>,
     /// For each node, the samples of all nodes that it dominates, and its own.
     below: Vec<f64>,
+    /// All samples, each part behind the part of the function that dominates it.
+    pub(super) parts: Vec<Part>,
 }
 
 /// Returns the node of a function.
@@ -61,6 +64,7 @@ impl Stacks {
             main_entry,
             unreached,
             below,
+            parts: parts(&dominators, samples, functions),
         }
     }
 

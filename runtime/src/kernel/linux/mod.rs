@@ -28,8 +28,8 @@ pub(crate) const SAMPLER_NAMES: &[u8] = b"perf, timer or itimer";
 
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, blocked_as_told, can_end_by_signal, can_sample, choose,
-    collect, discard, go_on_again, is_wall, profrate, report, settle_for_good, start, stop, stop_for_good,
-    to_be_blocked,
+    collect, count_stored, discard, go_on_again, is_wall, profrate, report, settle_for_good, start, stop,
+    stop_for_good, to_be_blocked,
 };
 
 /// The kernel has no `profil` of six arguments.

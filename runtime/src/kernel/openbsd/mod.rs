@@ -32,7 +32,7 @@ pub(crate) fn say_start_failure(error: Errno) {
 
 pub(crate) use arcs::{after_fork_in_child as keep_arcs_after_fork, arcs_grain, map_arcs};
 pub(crate) use sampler::{
-    Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, choose, collect, discard, profrate, report,
+    Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, choose, collect, count_stored, discard, profrate, report,
     settle_for_good, start, stop, stop_before_exec, to_be_blocked,
 };
 /// Whether samples are taken in wall-clock time, which this system cannot do.

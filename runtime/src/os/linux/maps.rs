@@ -161,6 +161,14 @@ impl OwnMemory {
     }
 }
 
+/// Fills `bytes` with this process's memory at an address. The result says whether all could be read: memory may be unmapped at any
+/// moment. Async-signal-safe.
+#[must_use]
+pub fn copy_own_memory(address: usize, bytes: &mut [u8]) -> bool {
+    let ours = bytes.as_mut_ptr().addr();
+    transfer(numbers::PROCESS_VM_READV, process_id(), ours, address, bytes.len()).is_ok()
+}
+
 /// Copies between the runtime's memory at `ours` and the program's at `theirs`; `process` is this process.
 pub(super) fn transfer(number: usize, process: i32, ours: usize, theirs: usize, length: usize) -> Result<(), Errno> {
     // Two struct iovec. Volatile, so that the compiler does not call memset or memcpy.

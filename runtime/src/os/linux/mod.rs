@@ -63,6 +63,7 @@ pub(crate) use filter_installation::{Expected, Wanted, expect};
 pub use guarded::{can_be_written, read, write};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use hidden_handlers::set_handler_entries;
+pub use maps::copy_own_memory;
 pub(crate) use maps::{MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, path_of_file};
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve};
 pub use memory::{clear, map, unmap};

@@ -13,11 +13,13 @@ use super::{Errno, Fd, call};
 
 const TYPE_SOFTWARE: u64 = 1;
 const CPU_CLOCK: u64 = 0;
+const SAMPLE_THREAD: u64 = 1 << 1;
 const SAMPLE_REGISTERS_OF_USER: u64 = 1 << 12;
 const SAMPLE_STACK_OF_USER: u64 = 1 << 13;
 const INHERIT: u64 = 1 << 1;
 const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+const NAMES_OF_THREADS: u64 = 1 << 9;
 const INHERIT_THREAD: u64 = 1 << 35;
 const CLOSE_AT_EXEC: usize = 8;
 
@@ -40,11 +42,12 @@ pub(crate) struct SampleMemory {
 }
 
 /// Makes the kernel sample this thread and all its later threads while they run on one processor: once per
-/// `nanoseconds` of CPU time. A sample has the program counter in the program's own code; while the kernel runs for
+/// `nanoseconds` of CPU time. A sample has the thread, and the program counter in the program's own code; while the kernel runs for
 /// the program, that is the return address. Sampling the kernel requires a privilege; without the privilege,
 /// `only_program` must be set.
 ///
-/// If `stack` is not 0, a sample also has the other registers, and that many bytes of the stack, from the stack pointer on.
+/// If `stack` is not 0, a sample also has the other registers, and that many bytes of the stack, from the stack pointer on: a
+/// multiple of 8, less than 65,535. The memory also has a record for each name that a thread gets.
 ///
 /// The event lasts as long as the memory, `pages` of samples, is mapped: until the process ends or executes another
 /// program, and not in the child of a fork. No descriptor stays open.
@@ -66,8 +69,8 @@ pub(crate) fn sample_on(
     attributes[0] = TYPE_SOFTWARE | (size_of::<Attributes>() as u64) << 32;
     attributes[1] = CPU_CLOCK;
     attributes[2] = nanoseconds;
-    attributes[3] = SAMPLE_REGISTERS_OF_USER;
-    attributes[5] = INHERIT | INHERIT_THREAD | EXCLUDE_HYPERVISOR | kernel;
+    attributes[3] = SAMPLE_THREAD | SAMPLE_REGISTERS_OF_USER;
+    attributes[5] = INHERIT | INHERIT_THREAD | EXCLUDE_HYPERVISOR | NAMES_OF_THREADS | kernel;
     attributes[10] = machine::PERF_ONLY_PROGRAM_COUNTER;
     if stack > 0 {
         attributes[3] |= SAMPLE_STACK_OF_USER;

@@ -69,6 +69,12 @@ pub(crate) fn by_thread() -> Option<&'static Contexts> {
     (are_kept() && !contexts.threads.all().is_empty()).then_some(contexts)
 }
 
+/// Sets the name of a thread, padded with zeros, if threads are told apart. `number` is the system's. Called in signal handlers.
+#[allow(dead_code, reason = "not all systems report the names of other threads")]
+pub(crate) fn name_thread(number: i32, name: [u64; 2]) {
+    threads::name(&PER_PROCESS.memory.contexts, number, name);
+}
+
 /// Whether calling contexts are kept.
 pub(crate) fn are_kept() -> bool {
     WALKS_STACKS && IS_KEPT.load(Relaxed)
@@ -224,8 +230,7 @@ impl Walking<'_> {
         let (contexts, ticks) = (self.contexts, self.ticks);
         let thread = (!contexts.threads.all().is_empty()).then(|| match self.stack {
             Stack::Interrupted(_) => threads::count(contexts, ticks),
-            // The thread that reads the copy is not the thread that was sampled.
-            Stack::Copied(_) => threads::count_others(contexts, ticks),
+            Stack::Copied(copied) => threads::count_of(contexts, copied.thread, ticks),
         });
         // An object that was loaded since the last look may have the addresses of an object that is gone, and the nodes of both
         // must differ: see `control::merge`.

@@ -29,7 +29,6 @@ pub(super) fn count(contexts: &Contexts, ticks: u32) -> usize {
 
 /// The index of the entry of the thread with this number, for which ticks are counted: see [`of_number`]. If the thread has no name yet,
 /// the function looks at the thread's name. Not for code below mcount.
-#[allow(dead_code, reason = "only samples that are counted outside of their threads need the function")]
 pub(super) fn count_of(contexts: &Contexts, number: i32, ticks: u32) -> usize {
     let Some(index) = of_number(contexts, number) else {
         let name = name_of_thread(number).map(AtomicU64::new);
@@ -43,16 +42,11 @@ pub(super) fn count_of(contexts: &Contexts, number: i32, ticks: u32) -> usize {
 }
 
 /// Sets the name of the thread with this number, padded with zeros. Not for code below mcount.
-#[allow(dead_code, reason = "only samples that are counted outside of their threads need the function")]
+#[inline(never)]
 pub(super) fn name(contexts: &Contexts, number: i32, name: [u64; 2]) {
     if let Some(entry) = of_number(contexts, number).and_then(|index| contexts.threads.all().get(index)) {
         entry.name.iter().zip(name).for_each(|(to, from)| to.store(from, Relaxed));
     }
-}
-
-/// The index of the entry for threads that are not told apart, for which ticks are counted.
-pub(super) fn count_others(contexts: &Contexts, ticks: u32) -> usize {
-    count_at(contexts, OTHERS, ticks)
 }
 
 fn count_at(contexts: &Contexts, index: usize, ticks: u32) -> usize {

@@ -68,6 +68,8 @@ pub(crate) fn stop() {}
 
 pub(crate) fn settle_for_good() {}
 
+pub(crate) fn count_stored() {}
+
 pub(crate) fn collect() {}
 
 pub(crate) fn discard() {}

@@ -7,6 +7,7 @@
 //! Timers send a signal of the runtime: SIGPROF and the interval timer belong to the program.
 
 mod attach;
+mod capacity;
 mod clock;
 mod due;
 mod handler;
@@ -152,10 +153,15 @@ pub(crate) fn go_on_again() {
 
 /// Counts the samples that are still in the rings, and the ticks of the process's timer that are due.
 pub(crate) fn collect() {
+    count_stored();
+    process::settle(false);
+}
+
+/// Counts the samples that are still in the rings, if there are any. Any thread may call this.
+pub(crate) fn count_stored() {
     if has_ring() {
         ring::read_all();
     }
-    process::settle(false);
 }
 
 /// Counts the ticks that are due and that nobody noticed, after the last tick.

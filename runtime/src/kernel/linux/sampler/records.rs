@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::os::{PERF_PROGRAM_COUNTER, PERF_REGISTERS, PERF_STACK_POINTER};
 
 const LOST: u32 = 2;
+const NAME: u32 = 3;
 const THROTTLE: u32 = 5;
 const SAMPLE: u32 = 9;
 
@@ -29,17 +30,22 @@ pub(super) struct Copied {
 /// The number of registers with a copy of a stack.
 const REGISTERS: u64 = PERF_REGISTERS.count_ones() as u64;
 
-/// The size of a sample with `stack` bytes of the stack, or without a copy if `stack` is 0: the header, the ABI of the registers, and
+/// The words before the registers: the header, the process and the thread, and the ABI of the registers.
+const HEAD: u64 = 3;
+
+/// The size of a sample with `stack` bytes of the stack, or without a copy if `stack` is 0: what is before the registers, and
 /// the registers; the number of bytes, the bytes, and the number of those that are valid.
 pub(super) const fn sample_size(stack: u32) -> u32 {
-    if stack == 0 { 3 * WORD as u32 } else { ((2 + REGISTERS + 2) * WORD) as u32 + stack }
+    if stack == 0 { ((HEAD + 1) * WORD) as u32 } else { ((HEAD + REGISTERS + 2) * WORD) as u32 + stack }
 }
 
 /// What a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Record {
-    /// The pc of a sample, and the copy of the stack, if there is one.
-    Sample(usize, Option<Copied>),
+    /// The pc of a sample, the number of the thread, and the copy of the stack, if there is one.
+    Sample(usize, i32, Option<Copied>),
+    /// The number of a thread and its new name, padded with zeros.
+    Name(i32, [u64; 2]),
     /// The number of records for which there was no room.
     Lost(u64),
     /// The kernel paused, because the samples took too much time.
@@ -64,8 +70,13 @@ pub(super) fn for_each(words: &[AtomicU64], tail: u64, head: u64, mut each: impl
             return;
         }
         match kind {
-            // The ABI of the registers, which is 0 if there are none, and the registers.
-            SAMPLE if size >= 3 * WORD && at(position + WORD) != 0 => each(sample(&at, position, size)),
+            // The ABI of the registers is 0 if there are none.
+            SAMPLE if size > HEAD * WORD && at(position + (HEAD - 1) * WORD) != 0 => each(sample(&at, position, size)),
+            // The process and the thread, and a string with a NUL, padded with zeros to whole words.
+            NAME if size >= 3 * WORD => {
+                let second = if size >= 4 * WORD { at(position + 3 * WORD) } else { 0 };
+                each(Record::Name(thread(at(position + WORD)), [at(position + 2 * WORD), second]));
+            }
             // The event and the number of lost records.
             LOST if size >= 3 * WORD => each(Record::Lost(at(position + 2 * WORD))),
             THROTTLE => each(Record::Throttled),
@@ -75,12 +86,18 @@ pub(super) fn for_each(words: &[AtomicU64], tail: u64, head: u64, mut each: impl
     }
 }
 
+/// The thread of a word with the process in its lower half and the thread in its upper half.
+fn thread(word: u64) -> i32 {
+    (word >> 32) as i32
+}
+
 /// A sample of `size` bytes.
 fn sample(at: &impl Fn(u64) -> u64, position: u64, size: u64) -> Record {
-    let registers = position + 2 * WORD;
+    let thread = thread(at(position + WORD));
+    let registers = position + HEAD * WORD;
     let stack = registers + (REGISTERS + 1) * WORD;
     if stack > position + size {
-        return Record::Sample(at(registers) as usize, None);
+        return Record::Sample(at(registers) as usize, thread, None);
     }
     let register = |place: usize| at(registers + place as u64 * WORD) as usize;
     // The number of valid bytes follows the bytes. If nothing could be copied, there are no bytes and no such number.
@@ -89,7 +106,7 @@ fn sample(at: &impl Fn(u64) -> u64, position: u64, size: u64) -> Record {
     let is_inside = copied > 0 && behind.checked_add(WORD).is_some_and(|end| end <= position + size);
     let length = if is_inside { at(behind).min(copied) as usize } else { 0 };
     let copied = Copied { registers, sp: register(PERF_STACK_POINTER), stack, length };
-    Record::Sample(register(PERF_PROGRAM_COUNTER), Some(copied))
+    Record::Sample(register(PERF_PROGRAM_COUNTER), thread, Some(copied))
 }
 
 #[cfg(test)]
@@ -118,12 +135,15 @@ pub(super) mod tests {
         }
 
         pub(in crate::kernel::system::sampler) fn sample(&mut self, pc: u64) {
-            self.write(SAMPLE, &[2, pc]);
+            self.write(SAMPLE, &[THREAD, 2, pc]);
         }
     }
 
+    /// Thread 8 of process 7.
+    const THREAD: u64 = 8 << 32 | 7;
+
     fn only(pc: u64) -> Record {
-        Record::Sample(pc as usize, None)
+        Record::Sample(pc as usize, 8, None)
     }
 
     #[test]
@@ -132,18 +152,18 @@ pub(super) mod tests {
         let registers: Vec<u64> = (0..REGISTERS).map(|register| 0x1000 + register).collect();
         // 64 bytes, of which 48 are valid; nothing copied; no registers; more bytes than the record has.
         let stack = [64, 0, 1, 2, 3, 4, 5, 6, 7, 48];
-        ring.write(SAMPLE, &[&[2], &registers[..], &stack].concat());
-        ring.write(SAMPLE, &[&[2], &registers[..], &[0]].concat());
-        ring.write(SAMPLE, &[0, 0]);
-        ring.write(SAMPLE, &[&[2], &registers[..], &[u64::MAX, 1]].concat());
+        ring.write(SAMPLE, &[&[THREAD, 2], &registers[..], &stack].concat());
+        ring.write(SAMPLE, &[&[THREAD, 2], &registers[..], &[0]].concat());
+        ring.write(SAMPLE, &[THREAD, 0, 0]);
+        ring.write(SAMPLE, &[&[THREAD, 2], &registers[..], &[u64::MAX, 1]].concat());
         let (pc, sp) = (0x1000 + PERF_PROGRAM_COUNTER, 0x1000 + PERF_STACK_POINTER);
-        let first = Copied { registers: 16, sp, stack: (3 + REGISTERS) * WORD, length: 48 };
+        let first = Copied { registers: 24, sp, stack: (4 + REGISTERS) * WORD, length: 48 };
         let found = all(&ring, 0);
-        assert_eq!((found.len(), found[0]), (3, Record::Sample(pc, Some(first))));
+        assert_eq!((found.len(), found[0]), (3, Record::Sample(pc, 8, Some(first))));
         for record in &found[1..] {
-            assert!(matches!(record, Record::Sample(at, Some(Copied { length: 0, .. })) if *at == pc), "{record:?}");
+            assert!(matches!(record, Record::Sample(at, 8, Some(Copied { length: 0, .. })) if *at == pc), "{record:?}");
         }
-        assert_eq!(sample_size(64), ((registers.len() + stack.len() + 2) * 8) as u32);
+        assert_eq!(sample_size(64), ((registers.len() + stack.len() + 3) * 8) as u32);
     }
 
     fn all(ring: &MadeUp, tail: u64) -> Vec<Record> {
@@ -157,12 +177,17 @@ pub(super) mod tests {
         let mut ring = MadeUp::new(64, 0);
         ring.sample(0x1000);
         ring.write(LOST, &[77, 5]);
-        ring.write(3, &[1, 2, 3, 4, 5]); // the name of a process
+        ring.write(NAME, &[THREAD, u64::from_ne_bytes(*b"a thread"), u64::from_ne_bytes(*b"'s name\0"), 9]);
+        ring.write(NAME, &[THREAD, u64::from_ne_bytes(*b"short\0\0\0")]);
         ring.write(THROTTLE, &[1, 2, 3]);
         ring.write(6, &[1, 2, 3]); // THROTTLE's counterpart: the kernel goes on
-        ring.write(SAMPLE, &[0]); // a kernel thread: no registers
+        ring.write(NAME, &[THREAD]); // no name
+        ring.write(10, &[1, 2, 3, 4, 5]); // a mapping
+        ring.write(SAMPLE, &[THREAD, 0]); // a kernel thread: no registers
         ring.sample(0x2000);
-        let expected = [only(0x1000), Record::Lost(5), Record::Throttled, only(0x2000)];
+        let name = |first, second| Record::Name(8, [first, second].map(u64::from_ne_bytes));
+        let names = [name(*b"a thread", *b"'s name\0"), name(*b"short\0\0\0", [0; 8])];
+        let expected = [&[only(0x1000), Record::Lost(5)], &names[..], &[Record::Throttled, only(0x2000)]].concat();
         assert_eq!(all(&ring, 0), expected);
         assert_eq!(all(&ring, ring.head), []);
     }
@@ -175,7 +200,7 @@ pub(super) mod tests {
                 let tail = (turns * 64 + start) * WORD;
                 let mut ring = MadeUp::new(64, tail);
                 let mut expected = Vec::new();
-                for pc in 0..10 {
+                for pc in 0..9 {
                     ring.sample(pc);
                     ring.write(LOST, &[0, pc]);
                     expected.extend([only(pc), Record::Lost(pc)]);

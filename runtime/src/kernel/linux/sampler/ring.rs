@@ -1,20 +1,21 @@
 //! The kernel's own sampler, which writes samples to a ring of memory for each processor, without a signal.
 //!
 //! Later threads are sampled as well, whether they call profiled functions or not. The rings are read when sampling
-//! stops, when the file is written, and, before they can be full, after each few seconds of the process's CPU time.
-//! The signal of a timer of the process asks for that, and goes to a thread that runs, not to a sleeping thread.
+//! stops, when the file is written, before an object is closed, and, before they can be full, after some of the process's CPU
+//! time. The signal of a timer of the process asks for that, and goes to a thread that runs, not to a sleeping thread.
 
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
+use super::capacity::Capacity;
 use super::mark::{OF_RING, value};
 use super::records::{self, Copied, Record, sample_size};
 use crate::file::live;
 use crate::message::say;
 use crate::os::{
-    Errno, PAGE, PERF_ORDER, PERF_PROGRAM_COUNTER, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map,
+    Errno, PERF_ORDER, PERF_PROGRAM_COUNTER, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map,
     sample_on, set_blocked_signals,
 };
 use crate::per_process::PER_PROCESS;
@@ -25,23 +26,8 @@ use crate::unwind::{CopiedStack, Stack};
 /// A bound above the number of processors that Linux supports.
 const MOST_PROCESSORS: usize = 8192;
 
-/// The most bytes of the stack that a sample has.
-const MOST_STACK: u32 = 8192;
-/// The largest ring for samples with stacks. Privileged users may have it, and others as far as their limit of locked memory allows.
-const MOST_PAGES_WITH_STACKS: usize = 2 * MOST_PAGES;
 /// The most memory of all rings with stacks, in pages: the kernel allocates the memory at the start, and for each child of a fork.
 const MOST_PAGES_OF_ALL: usize = 8192;
-/// The fewest bytes of the stack that are worth their copy.
-const LEAST_STACK: u32 = 2048;
-/// A ring must have room for the samples of this part of a second of one processor, which may pass before the ring is read.
-const PART_OF_SECOND: u32 = 5;
-/// The seconds of one processor's samples that fit a ring, if there is enough memory.
-const SECONDS: u32 = 4;
-/// The largest ring: the usual limit of locked memory per processor for all users.
-const MOST_PAGES: usize = 128;
-/// The smallest ring. Also with pages that are up to sixteen times as large, this ring and the page before it are a
-/// whole number of pages.
-const LEAST_PAGES: usize = 16;
 
 /// The interval between two reads of the rings while the process counts in its file.
 const LIVE_NANOSECONDS: u64 = 100_000_000;
@@ -61,8 +47,8 @@ static RINGS: AtomicPtr<Ring> = AtomicPtr::new(core::ptr::null_mut());
 
 /// The timer that has the rings read; -1 for none.
 static READER: AtomicI32 = AtomicI32::new(-1);
-/// The CPU time of the process in which one ring may become half full.
-static HALF_FULL_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
+/// The CPU time of the process between two reads of the rings.
+static INTERVAL_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
 /// The bytes of the stack in each sample; 0 for none.
 static STACK: AtomicU32 = AtomicU32::new(0);
@@ -84,23 +70,14 @@ pub(super) fn stop_reader() {
 ///
 /// The kernel's errors for the events, their memory, or the timer.
 pub(super) fn open(rate: u32) -> Result<(), Errno> {
-    let rate = rate.max(1);
-    let is_walked = contexts::are_kept() && stack_size(rate, MOST_PAGES_WITH_STACKS) > 0;
-    let wanted = (rate * SECONDS * sample_size(0)) as usize / PAGE;
-    let few = wanted.next_power_of_two().clamp(LEAST_PAGES, MOST_PAGES);
-    let mut pages = if is_walked { MOST_PAGES_WITH_STACKS } else { few };
-    loop {
-        STACK.store(if is_walked { stack_size(rate, pages) } else { 0 }, Relaxed);
-        match open_all(rate, pages) {
-            Ok(()) => break,
-            // This much locked memory is not allowed.
-            Err(Errno::EPERM | Errno::ENOMEM) if pages > LEAST_PAGES => pages /= 2,
-            Err(error) => return Err(error),
-        }
+    let mut capacity = Capacity::of(rate, contexts::are_kept());
+    while let Err(error) = open_all(rate, capacity) {
+        // This much locked memory may not be allowed.
+        let smaller = capacity.smaller().filter(|_| matches!(error, Errno::EPERM | Errno::ENOMEM));
+        capacity = smaller.ok_or(error)?;
     }
-    // All processors together cannot fill a ring in less CPU time of the process; half of that is a safe margin.
-    let samples = (pages * PAGE) as u64 / u64::from(sample_size(STACK.load(Relaxed)).max(1));
-    HALF_FULL_NANOSECONDS.store(samples * 1_000_000_000 / u64::from(rate) / 2, Relaxed);
+    STACK.store(capacity.stack(), Relaxed);
+    INTERVAL_NANOSECONDS.store(capacity.interval(), Relaxed);
     let timer = Timer::for_process(SAMPLING_SIGNAL, value(OF_RING));
     if timer.is_err() {
         close();
@@ -109,19 +86,8 @@ pub(super) fn open(rate: u32) -> Result<(), Errno> {
     Ok(())
 }
 
-/// The bytes of the stack that each sample can have in a ring of this size: fewer at a higher rate, because a lost sample is worse
-/// than a missing stack.
-fn stack_size(rate: u32, pages: usize) -> u32 {
-    let samples = (rate / PART_OF_SECOND).max(1);
-    let mut stack = MOST_STACK;
-    while stack >= LEAST_STACK && u64::from(sample_size(stack)) * u64::from(samples) > (pages * PAGE) as u64 {
-        stack /= 2;
-    }
-    if stack < LEAST_STACK { 0 } else { stack }
-}
-
-/// Opens a ring of `pages` for each processor. After an error no ring is open.
-fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
+/// Opens a ring for each processor. After an error no ring is open.
+fn open_all(rate: u32, capacity: Capacity) -> Result<(), Errno> {
     if RINGS.load(SeqCst).is_null() {
         RINGS.store(map(MOST_PROCESSORS * size_of::<Ring>()).cast(), SeqCst);
     }
@@ -133,7 +99,7 @@ fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
     let mut only_program = false;
     let mut processor = 0;
     while processor < MOST_PROCESSORS {
-        match sample_on(processor, nanoseconds, only_program, pages, STACK.load(Relaxed)) {
+        match sample_on(processor, nanoseconds, only_program, capacity.pages, capacity.stack()) {
             Ok(memory) => {
                 let (start, length) = memory.parts();
                 // SAFETY: there are at most as many rings as processors, and zeros are a valid ring.
@@ -143,7 +109,7 @@ fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
                 ring.busy.store(false, SeqCst);
                 ring.full.store(false, SeqCst);
                 let rings = PER_PROCESS.rings.fetch_add(1, SeqCst) + 1;
-                if STACK.load(Relaxed) > 0 && rings.saturating_mul(pages) > MOST_PAGES_OF_ALL {
+                if capacity.stack() > 0 && rings.saturating_mul(capacity.pages) > MOST_PAGES_OF_ALL {
                     close();
                     return Err(Errno::ENOMEM);
                 }
@@ -217,12 +183,13 @@ fn for_each_ring(mut each: impl FnMut(&Ring)) {
 /// Counts a record of a ring.
 fn count(words: &[AtomicU64], record: Record) {
     match record {
-        Record::Sample(pc, None) => samples::count_without_stack(pc, 1),
-        Record::Sample(pc, Some(Copied { registers, sp, stack, length })) => {
+        Record::Sample(pc, _, None) => samples::count_without_stack(pc, 1),
+        Record::Sample(pc, thread, Some(Copied { registers, sp, stack, length })) => {
             let (order, program_counter) = (PERF_ORDER, PERF_PROGRAM_COUNTER);
-            let copied = CopiedStack { words, registers, order, program_counter, sp, stack, length };
+            let copied = CopiedStack { thread, words, registers, order, program_counter, sp, stack, length };
             samples::count(pc, 1, Stack::Copied(&copied));
         }
+        Record::Name(thread, name) => contexts::name_thread(thread, name),
         // Losses while nothing is counted do not matter.
         _ if !bins::is_counting() => {}
         Record::Lost(number) => {
@@ -257,7 +224,7 @@ pub(super) fn discard() {
 /// Starts the timer that has the rings read. The timer also runs while nothing is counted; otherwise losses from that
 /// time would be reported later.
 pub(super) fn start() -> Result<(), Errno> {
-    let nanoseconds = HALF_FULL_NANOSECONDS.load(Relaxed);
+    let nanoseconds = INTERVAL_NANOSECONDS.load(Relaxed);
     let nanoseconds = if live::is_live() { nanoseconds.min(LIVE_NANOSECONDS) } else { nanoseconds };
     Timer(READER.load(SeqCst)).set(nanoseconds as i64, nanoseconds as i64)
 }
@@ -297,6 +264,7 @@ mod tests {
 
     use super::super::records::tests::MadeUp;
     use super::*;
+    use crate::os::PAGE;
 
     #[test]
     fn a_bin_that_runs_over_through_the_ring_loses_nothing() {
@@ -323,17 +291,9 @@ mod tests {
         assert_eq!(bins::ticks(), 71_400);
         assert_eq!(PER_PROCESS.lost_in_rings.load(Relaxed), 2100);
         bins::stop();
-        count(&[], Record::Sample(0x1008, None));
+        count(&[], Record::Sample(0x1008, 1, None));
         count(&[], Record::Lost(5));
         assert_eq!((wide(2), PER_PROCESS.lost_in_rings.load(Relaxed)), (70_000, 2100), "nothing is counted any more");
-    }
-
-    #[test]
-    fn samples_have_less_of_the_stack_at_higher_rates_and_in_smaller_rings() {
-        let sizes = |pages| [100, 500, 1000, 2000, 4000].map(|rate| stack_size(rate, pages));
-        assert_eq!(sizes(MOST_PAGES_WITH_STACKS), [8192, 8192, 4096, 2048, 0]);
-        assert_eq!(sizes(MOST_PAGES), [8192, 4096, 2048, 0, 0]);
-        assert_eq!(sizes(LEAST_PAGES), [2048, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -134,6 +134,9 @@ pub(crate) fn stop() {}
 /// Does nothing: [`collect`] does all.
 pub(crate) fn settle_for_good() {}
 
+/// Does nothing: the kernel stores no samples with stacks.
+pub(crate) fn count_stored() {}
+
 /// Does nothing: the kernel counts in the buffer itself.
 pub(crate) fn discard() {}
 

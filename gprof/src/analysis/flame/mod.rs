@@ -1,0 +1,9 @@
+//! Flame graphs: trees of frames with times, small enough to draw.
+
+pub(super) mod dominated;
+pub(super) mod estimated;
+mod frames;
+pub(super) mod measured;
+mod raw;
+
+pub use frames::{Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};

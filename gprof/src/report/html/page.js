@@ -1,0 +1,98 @@
+// What all views use: the numbers, texts, and elements.
+const data = JSON.parse(document.getElementById("data").textContent);
+const functionCount = data.functions.length;
+const unit = data.head.unit === "seconds" ? "s" : data.head.unit;
+const total = data.head.total || 0;
+
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key === "class") made.className = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+// One sample has two digits at least.
+const decimals = Math.max(2, Math.min(9, Math.ceil(Math.log10(data.head.rate || 1)) + 1));
+
+function time(value) {
+  return (value || 0).toFixed(decimals);
+}
+
+function withError(value, error) {
+  return time(value) + (error > 0 ? " ±" + time(error) : "");
+}
+
+function percent(value, whole) {
+  return (whole > 0 ? (100 * value) / whole : 0).toFixed(2) + " %";
+}
+
+function count(value) {
+  return (value || 0).toLocaleString("en-US");
+}
+
+// A function that was never counted may have been called.
+function times(value) {
+  return value ? count(value) : "–";
+}
+
+function inWords(value) {
+  return value === 1 ? "1 call" : count(value) + " calls";
+}
+
+// Returns a test for names. What is no regular expression is text.
+function matcher(text) {
+  if (!text) return null;
+  try {
+    const pattern = new RegExp(text, "i");
+    return (name) => pattern.test(name);
+  } catch (wrong) {
+    const lower = text.toLowerCase();
+    return (name) => name.toLowerCase().includes(lower);
+  }
+}
+
+function fitted(text, letters) {
+  if (text.length <= letters) return text;
+  return letters < 3 ? "" : text.slice(0, letters - 1) + "…";
+}
+
+function isDark() {
+  return window.matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+// The colors of the program, of its shared objects, of inlined functions and cycles, and of other code. They differ for people
+// who do not see red or green.
+const families = [
+  ["#fdcd86", "#fdba65", "#f7d4a0"], ["#9ecae1", "#85badb", "#b7d6ea"], ["#bcbddc", "#adaed1", "#cdcde6"], ["#d9d9d9", "#cdcdcd", "#e4e4e4"],
+];
+
+function colorOf(name, family) {
+  let sum = 0;
+  for (let at = 0; at < name.length; at++) sum = (sum * 31 + name.charCodeAt(at)) >>> 0;
+  return families[family][sum % 3];
+}
+
+function familyOf(subject, name) {
+  if (subject < functionCount) return data.image[subject] === 0 ? 0 : 1;
+  return name.startsWith("<cycle") || name.endsWith("[inlined]") ? 2 : 3;
+}
+
+function place(subject) {
+  const file = data.file[subject];
+  return file < 0 ? "" : data.files[file].name + ":" + data.line[subject];
+}
+
+// A canvas as sharp as the screen.
+function fit(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = width + "px";
+  canvas.style.height = height + "px";
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}

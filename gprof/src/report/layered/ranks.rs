@@ -1,0 +1,71 @@
+//! The layer of each box.
+
+use super::shapes::Arrow;
+
+/// Returns the layer of each box: below all boxes with arrows to it, but for arrows that close a circle.
+pub(super) fn ranks(boxes: usize, arrows: &[Arrow]) -> Vec<usize> {
+    let down = without_circles(boxes, arrows);
+    let mut above = vec![0_usize; boxes];
+    down.iter().flatten().for_each(|to| above[*to] += 1);
+    let mut ranks = vec![0_usize; boxes];
+    let mut ready: Vec<usize> = (0..boxes).filter(|at| above[*at] == 0).collect();
+    let roots = ready.clone();
+    while let Some(from) = ready.pop() {
+        for to in &down[from] {
+            ranks[*to] = ranks[*to].max(ranks[from] + 1);
+            above[*to] -= 1;
+            if above[*to] == 0 {
+                ready.push(*to);
+            }
+        }
+    }
+    // What nothing leads to stands right above the first of the boxes that it leads to.
+    for root in roots {
+        ranks[root] = down[root].iter().map(|to| ranks[*to] - 1).min().unwrap_or(0);
+    }
+    ranks
+}
+
+/// Returns the boxes below each box. An arrow to a box that a walk from the first boxes is still in is turned around.
+fn without_circles(boxes: usize, arrows: &[Arrow]) -> Vec<Vec<usize>> {
+    let mut targets: Vec<Vec<usize>> = vec![Vec::new(); boxes];
+    for arrow in arrows.iter().filter(|arrow| arrow.from != arrow.to) {
+        targets[arrow.from].push(arrow.to);
+    }
+    let mut down = vec![Vec::new(); boxes];
+    let (mut is_seen, mut is_open) = (vec![false; boxes], vec![false; boxes]);
+    let has_caller = has_arrows_to(boxes, arrows);
+    let starts = (0..boxes).filter(|at| !has_caller[*at]).chain(0..boxes);
+    for start in starts {
+        let mut path = vec![(start, 0_usize)];
+        if std::mem::replace(&mut is_seen[start], true) {
+            continue;
+        }
+        is_open[start] = true;
+        while let Some((from, next)) = path.last_mut() {
+            let from = *from;
+            let Some(to) = targets[from].get(*next).copied() else {
+                is_open[from] = false;
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            if is_open[to] {
+                down[to].push(from);
+            } else {
+                down[from].push(to);
+                if !std::mem::replace(&mut is_seen[to], true) {
+                    is_open[to] = true;
+                    path.push((to, 0));
+                }
+            }
+        }
+    }
+    down
+}
+
+fn has_arrows_to(boxes: usize, arrows: &[Arrow]) -> Vec<bool> {
+    let mut has_arrows = vec![false; boxes];
+    arrows.iter().filter(|arrow| arrow.from != arrow.to).for_each(|arrow| has_arrows[arrow.to] = true);
+    has_arrows
+}

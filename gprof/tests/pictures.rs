@@ -1,0 +1,175 @@
+//! Pictures: what independent readers and browsers make of the files. A test without its reader says SKIPPED.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+mod common;
+#[path = "common/knots.rs"]
+mod knots;
+
+use std::fs;
+use std::io::sink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use gmon::{Arc, Dimension, Histogram, Profile};
+use gprof::internals::Symbol;
+use gprof::{Analysis, Format, Options, Terminal};
+
+use common::{LOW, Table, image};
+use knots::{knots, options, with_analysis};
+
+const PICTURES: [(Format, &str); 4] =
+    [(Format::Html, "html"), (Format::Svg, "svg"), (Format::Flame, "flame.svg"), (Format::Dot, "dot")];
+
+/// A name that tries to leave the element, the string, and the script that it is in.
+const HOSTILE: &str = "</script><script>alert(1)</script><!--\"'&\\n]]>\u{202e}\x1b";
+
+fn render(analysis: &Analysis<'_>, format: Format) -> String {
+    let mut out = Vec::new();
+    gprof::render(analysis, format, &Terminal::default(), &mut out, &mut sink()).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Writes all pictures of an analysis, and returns their paths.
+fn write(analysis: &Analysis<'_>, name: &str) -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures");
+    fs::create_dir_all(&directory).unwrap();
+    let write = |(format, ending): (Format, &str)| {
+        let path = directory.join(format!("{name}.{ending}"));
+        fs::write(&path, render(analysis, format)).unwrap();
+        path
+    };
+    PICTURES.map(write).to_vec()
+}
+
+/// Runs a program, which must succeed. Says SKIPPED if it is not on this system.
+fn run(command: &mut Command) -> Option<Output> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let Ok(output) = command.output() else {
+        eprintln!("SKIPPED: {program}: not on this system");
+        return None;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program}: {said}{}", String::from_utf8_lossy(&output.stdout));
+    Some(output)
+}
+
+/// Analyzes a program whose functions call each other in these pairs, each with a sample for each byte of its code.
+fn with_program<T>(names: &[&'static str], calls: &[(usize, usize, u64)], check: impl Fn(&Analysis<'_>) -> T) -> T {
+    const SIZE: u64 = 4;
+    let address = |index: usize| LOW + SIZE * index as u64;
+    let symbol = |(index, name): (usize, &&'static str)| Symbol {
+        address: address(index),
+        name: name.as_bytes(),
+        is_static: false,
+        is_func: true,
+    };
+    let end = address(names.len());
+    let table = Table { symbols: names.iter().enumerate().map(symbol).collect(), end };
+    let histogram = Histogram {
+        lowpc: LOW,
+        highpc: end,
+        profrate: 100,
+        dimension: Dimension::SECONDS,
+        abbrev: b's',
+        signed: false,
+        bins: vec![1; names.len() * SIZE as usize],
+    };
+    let arc = |(caller, called, count): &(usize, usize, u64)| Arc {
+        frompc: address(*caller) + 1,
+        selfpc: address(*called),
+        count: *count,
+    };
+    let arcs = calls.iter().map(arc).collect();
+    let profile = Profile { histograms: vec![histogram], arcs, blocks: Vec::new() };
+    let options = Options::new("image", ["profile"]).errors(true);
+    let loaded = gprof::from_memory(&options, image(&table), profile).unwrap();
+    check(&gprof::analyze(&loaded, &options, &mut sink()).unwrap())
+}
+
+/// Writes the pictures of three programs: with stacks, without, and with hostile names.
+fn all() -> Vec<PathBuf> {
+    let mut files = with_analysis(options().errors(true), Some(knots()), |analysis| write(analysis, "measured"));
+    files.extend(with_analysis(options().errors(true), None, |analysis| write(analysis, "estimated")));
+    let names = ["main", HOSTILE, "f", "f"];
+    let calls = [(0, 1, 2), (1, 2, 3), (2, 1, 1), (0, 3, 7), (3, 3, 9)];
+    files.extend(with_program(&names, &calls, |analysis| write(analysis, "hostile")));
+    files
+}
+
+#[test]
+fn parsers_read_the_files() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pictures.py");
+    if let Some(output) = run(Command::new("python3").arg(script).args(all())) {
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "12 files");
+    }
+}
+
+#[test]
+fn graphviz_draws_the_call_graph() {
+    for path in all().iter().filter(|path| path.extension().is_some_and(|ending| ending == "dot")) {
+        let Some(output) = run(Command::new("dot").arg("-Tsvg").arg(path)) else { return };
+        let drawn = String::from_utf8(output.stdout).unwrap();
+        assert!(drawn.matches("class=\"node\"").count() >= 4 && output.stderr.is_empty(), "{}", path.display());
+    }
+}
+
+/// Hatchet reads what gprof2dot writes. `tests/check.sh` has no Hatchet; a person who changes the labels needs it.
+#[test]
+fn hatchet_reads_the_call_graph() {
+    let python = std::env::var("HATCHET_PYTHON").unwrap_or("python3".to_owned());
+    if !Command::new(&python).args(["-c", "import hatchet"]).output().is_ok_and(|output| output.status.success()) {
+        return eprintln!("SKIPPED: {python} has no Hatchet (HATCHET_PYTHON names one that has)");
+    }
+    let code = "import sys, hatchet\n\
+                frame = hatchet.GraphFrame.from_gprof_dot(sys.argv[1]).dataframe\n\
+                row = frame[[name.endswith('burn\"') or name == 'burn' for name in frame['name']]].iloc[0]\n\
+                print(row['time (inc)'], row['time'], row['module'])";
+    let path = all().into_iter().find(|path| path.ends_with("measured.dot")).unwrap();
+    let output = run(Command::new(python).args(["-c", code]).arg(path)).unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "100.0 100.0 knots");
+}
+
+/// The scripts of the page run under its policy, and show the numbers.
+#[test]
+fn a_browser_shows_the_page() {
+    for path in all().iter().filter(|path| path.extension().is_some_and(|ending| ending == "html")) {
+        // All views run when the page is opened; one page shows each.
+        let all = ["flat", "flame", "sandwich", "treemap", "dominators", "graph", "accounts"];
+        for view in &all[..if path.ends_with("measured.html") { all.len() } else { 1 }] {
+            let mut command = Command::new("chromium");
+            command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]);
+            command.arg(format!("--user-data-dir={}", path.with_extension("chromium").display()));
+            let Some(output) = run(command.arg(format!("file://{}#{view}", path.display()))) else { return };
+            let (page, said) =
+                (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr).into_owned());
+            // Messages of the page's own scripts name the page.
+            assert!(!said.contains("CONSOLE"), "{view}: {said}");
+            assert!(page.contains("<body class=\"scripted\">"), "{view}: {page}");
+            assert!(page.contains("aria-selected=\"true\"") && !page.contains("alert(1)<"), "{view}");
+            let sections = page.split("<section ").skip(1).map(|part| part.split('>').next().unwrap());
+            let shown: Vec<&str> = sections.filter(|section| !section.contains("hidden")).collect();
+            assert_eq!(shown, [format!("id=\"{view}\"")], "{view}");
+            assert!(*view != "flat" || page.contains("<td class=\"text\">main</td>"), "{page}");
+        }
+    }
+}
+
+/// Large programs have pictures of bounded size. Steps that take time in proportion to the square would not end.
+#[test]
+fn large_programs_have_small_pictures() {
+    const FUNCTIONS: usize = 1 << 15;
+    let names = vec!["f"; FUNCTIONS];
+    let chain: Vec<(usize, usize, u64)> = (1..FUNCTIONS).map(|at| (at - 1, at, 1)).collect();
+    let wide: Vec<(usize, usize, u64)> = (1..FUNCTIONS).map(|at| (at / 64, at, 1)).collect();
+    let crossed: Vec<(usize, usize, u64)> =
+        (1..FUNCTIONS).flat_map(|at| [(at / 2, at, 1), (at / 3, at, 2), (at, at / 7, 1)]).collect();
+    for calls in [chain, wide, crossed] {
+        with_program(&names, &calls, |analysis| {
+            assert!(analysis.flame().frames.len() <= 40_001);
+            for (format, most) in [(Format::Html, 12 << 20), (Format::Svg, 1 << 20), (Format::Flame, 12 << 20)] {
+                let size = render(analysis, format).len();
+                assert!(size < most, "{}: {size}", format.name());
+            }
+        });
+    }
+}

@@ -1,0 +1,204 @@
+//! Copies of the unwind tables of objects that were loaded after the start.
+//!
+//! A copy of a stack is walked later than it was made, and mostly by another thread than the one whose stack it is. So nothing keeps
+//! the objects of the stack loaded during the walk: the C library also unloads objects without `dlclose`. The kernel therefore
+//! copies the tables of an object when a walk first meets the object; the kernel reports memory that is gone, and no read of
+//! the runtime can fail. [`TableCopies::drop_all`] must be called before another object can get the addresses.
+
+use core::ptr::null_mut;
+use core::slice;
+use core::sync::atomic::{
+    AtomicPtr,
+    Ordering::{Acquire, SeqCst},
+};
+
+use super::bytes::Section;
+use super::image::{Image, Parts};
+use super::memory::Memory;
+use super::objects::Object;
+use crate::os::{copy_own_memory, map, unmap};
+
+/// The most objects whose tables are copied; chains through further objects are cut.
+const MOST: usize = 256;
+/// The largest table that is copied.
+const MOST_BYTES: usize = 64 << 20;
+
+/// The copies of the tables of some objects. All threads and their signal handlers may use them at the same time, without a lock.
+pub struct TableCopies {
+    /// Null behind the last copy.
+    copies: [AtomicPtr<TableCopy>; MOST],
+}
+
+/// An object with a copy of its tables, which follows in the same mapping.
+struct TableCopy {
+    object: Object<'static>,
+    /// The size of the mapping.
+    length: usize,
+}
+
+/// The memory of this process, as the kernel copies it: memory that is gone cannot be read, also if another thread unmaps the memory
+/// at this moment.
+pub(super) struct CopiedByKernel;
+
+impl Memory for CopiedByKernel {
+    fn read(&self, address: usize) -> Option<usize> {
+        let mut word = [0; size_of::<usize>()];
+        copy_own_memory(address, &mut word).then_some(usize::from_ne_bytes(word))
+    }
+}
+
+impl TableCopies {
+    /// No copies.
+    #[must_use]
+    pub const fn new() -> TableCopies {
+        TableCopies { copies: [const { AtomicPtr::new(null_mut()) }; MOST] }
+    }
+
+    /// The object with code at an address, if its tables were copied before.
+    ///
+    /// # Safety
+    ///
+    /// The copies must not be dropped as long as the result is used.
+    pub(super) unsafe fn find(&self, pc: usize) -> Option<Object<'static>> {
+        // SAFETY: the caller's promise, and copies do not change.
+        let copies = self.copies.iter().map_while(|copy| unsafe { copy.load(Acquire).as_ref() });
+        let mut objects = copies.into_iter().map(|copy| &copy.object);
+        objects.find(|object| object.contains(pc)).copied()
+    }
+
+    /// As [`TableCopies::find`]; if there is no copy, the tables of the object whose first byte is at `base` are copied, if there is room.
+    /// Two threads may copy them at the same time; then the later copy is dropped.
+    ///
+    /// # Safety
+    ///
+    /// As for [`TableCopies::find`].
+    #[inline(never)]
+    pub(super) unsafe fn find_or_add(&self, base: usize, pc: usize) -> Option<Object<'static>> {
+        self.copies.last().filter(|last| last.load(Acquire).is_null())?;
+        let parts =
+            Image::at(&CopiedByKernel, base)?.parts(&CopiedByKernel).filter(|parts| parts.code.contains(&pc))?;
+        let added = TableCopy::make(&parts)?;
+        let place = |copy: &&AtomicPtr<TableCopy>| {
+            // SAFETY: as for `find`.
+            let taken = copy.compare_exchange(null_mut(), added, SeqCst, SeqCst).map_err(|other| unsafe { &*other });
+            taken.map_or_else(|other| other.object.contains(pc), |_| true)
+        };
+        let found = self.copies.iter().find(place).map(|copy| copy.load(Acquire));
+        if found != Some(added) {
+            // SAFETY: nobody else knows the copy.
+            unsafe { TableCopy::drop(added) };
+        }
+        // SAFETY: as above.
+        found.map(|copy| unsafe { (*copy).object })
+    }
+
+    /// Drops all copies.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may use a copy.
+    pub(super) unsafe fn drop_all(&self) {
+        for copy in &self.copies {
+            let copy = copy.swap(null_mut(), SeqCst);
+            if !copy.is_null() {
+                // SAFETY: the caller's promise.
+                unsafe { TableCopy::drop(copy) };
+            }
+        }
+    }
+}
+
+impl TableCopy {
+    /// Copies the tables of an object to fresh memory; `None` without memory, or if the object is being unloaded.
+    fn make(parts: &Parts) -> Option<*mut TableCopy> {
+        let (header, tables) = parts.tables.clone().unwrap_or_default();
+        let size = tables.end.checked_sub(tables.start).filter(|size| *size <= MOST_BYTES)?;
+        let length = size_of::<TableCopy>() + size;
+        let copy: *mut TableCopy = map(length).cast();
+        if copy.is_null() {
+            return None;
+        }
+        // SAFETY: fresh memory of this size behind the structure.
+        let bytes = unsafe { slice::from_raw_parts_mut(copy.add(1).cast::<u8>(), size) };
+        if size > 0 && !copy_own_memory(tables.start, bytes) {
+            // SAFETY: mapped above.
+            unsafe { unmap(copy.cast(), length) };
+            return None;
+        }
+        let section = Section { address: tables.start, bytes };
+        let index = parts.tables.is_some().then(|| header - tables.start);
+        // SAFETY: fresh memory for the structure.
+        unsafe { copy.write(TableCopy { object: Object::new(parts.code.clone(), section, index), length }) };
+        Some(copy)
+    }
+
+    /// Unmaps a copy.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may use the copy.
+    unsafe fn drop(copy: *mut TableCopy) {
+        // SAFETY: made by `make`; the caller's promise.
+        unsafe { unmap(copy.cast(), (*copy).length) };
+    }
+}
+
+impl Default for TableCopies {
+    fn default() -> TableCopies {
+        TableCopies::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Native, Objects};
+    use super::*;
+
+    unsafe extern "C" {
+        static __ehdr_start: u8;
+    }
+
+    fn here() -> usize {
+        here as fn() -> usize as usize
+    }
+
+    #[test]
+    fn a_copy_has_the_rules_of_its_object() {
+        let (base, copies) = ((&raw const __ehdr_start).addr(), TableCopies::new());
+        // SAFETY: no copy is dropped before the end of the test, and this program is not unloaded.
+        let (none, added, found, own) = unsafe {
+            let none = copies.find(here());
+            let added = copies.find_or_add(base, here()).unwrap();
+            let image = Image::at(&CopiedByKernel, base).unwrap();
+            (none, added, copies.find(here()).unwrap(), image.object(&CopiedByKernel).unwrap())
+        };
+        assert!(none.is_none());
+        assert_eq!([added.start(), found.start()], [own.start(); 2]);
+        let list = [own];
+        assert!(Objects::new(&list, 0).find(here()).is_some());
+        for pc in (here()..here() + 0x10_0000).step_by(7) {
+            let [copied, expected] = [&found, &own].map(|object| object.rule::<Native>(pc).map(|found| found.rule));
+            assert_eq!(copied, expected, "{pc:#x}");
+        }
+        // SAFETY: as above; nothing uses the copies any more.
+        unsafe {
+            assert!(copies.find_or_add(base, 16).is_none() && copies.find_or_add(16, 16).is_none());
+            copies.drop_all();
+            assert!(copies.find(here()).is_none());
+        }
+    }
+
+    #[test]
+    fn threads_that_meet_an_object_at_the_same_time_keep_one_copy() {
+        let (base, copies) = ((&raw const __ehdr_start).addr(), TableCopies::new());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                // SAFETY: the copies are not dropped.
+                scope.spawn(|| assert!(unsafe { copies.find_or_add(base, here()) }.is_some()));
+            }
+        });
+        assert_eq!(copies.copies.iter().filter(|copy| !copy.load(Acquire).is_null()).count(), 1);
+        // SAFETY: nothing uses the copies any more.
+        unsafe { copies.drop_all() };
+    }
+}
