@@ -14,8 +14,9 @@ pub(super) struct Capacity {
     pub(super) pages: usize,
 }
 
-/// The most bytes of the stack that a sample has. The size of a record has 16 bits.
-const MOST_STACK: u32 = 60 << 10;
+/// The most bytes of the stack that a sample has, so that a ring holds the samples of a longer time at low rates. The size of a record has
+/// 16 bits.
+const MOST_STACK: u32 = 32 << 10;
 /// The fewest bytes of the stack that are worth their copy.
 const LEAST_STACK: u32 = 512;
 /// With stacks, a ring has room for the samples of this part of a second of one processor. The kernel checks the timer by which the
@@ -42,14 +43,13 @@ impl Capacity {
     /// The best capacity for `rate` samples per second.
     pub(super) fn of(rate: u32, has_stacks: bool) -> Capacity {
         let rate = rate.max(1);
-        let (size, most) = if has_stacks {
-            let most = (rate as usize * MOST_PAGES_WITH_STACKS / MEDIUM_RATE).next_power_of_two();
-            let most = most.clamp(MOST_PAGES_WITH_STACKS, MOST_PAGES_AT_HIGH_RATES);
-            (least_samples(rate) * sample_size(MOST_STACK), most)
+        let pages = if has_stacks {
+            let pages = (rate as usize * MOST_PAGES_WITH_STACKS / MEDIUM_RATE).next_power_of_two();
+            pages.clamp(MOST_PAGES_WITH_STACKS, MOST_PAGES_AT_HIGH_RATES)
         } else {
-            (rate * SECONDS * sample_size(0), MOST_PAGES)
+            let size = rate * SECONDS * sample_size(0);
+            (size as usize).div_ceil(PAGE).next_power_of_two().clamp(LEAST_PAGES, MOST_PAGES)
         };
-        let pages = (size as usize).div_ceil(PAGE).next_power_of_two().clamp(LEAST_PAGES, most);
         Capacity { rate, has_stacks, pages }
     }
 
@@ -93,13 +93,13 @@ mod tests {
     #[test]
     fn samples_have_less_of_the_stack_at_higher_rates_and_in_smaller_rings() {
         let best = RATES.map(|rate| Capacity::of(rate, true));
-        assert_eq!(best.map(|best| best.pages), [16, 128, 256, 256, 256, 512, 1024, 2048]);
+        assert_eq!(best.map(|best| best.pages), [256, 256, 256, 256, 256, 512, 1024, 2048]);
         // Kilobytes, with the registers.
         let kilobytes = |capacity: Capacity| capacity.stack().next_multiple_of(512) as f64 / 1024.0;
-        assert_eq!(best.map(kilobytes), [60.0, 60.0, 60.0, 32.0, 16.5, 16.5, 16.5, 13.0]);
+        assert_eq!(best.map(kilobytes), [32.0, 32.0, 32.0, 32.0, 16.5, 16.5, 16.5, 13.0]);
         let of = |pages| RATES.map(|rate| kilobytes(Capacity { rate, has_stacks: true, pages }));
-        assert_eq!(of(128), [60.0, 60.0, 32.0, 16.0, 8.0, 4.0, 2.0, 1.0]);
-        assert_eq!(of(LEAST_PAGES), [60.0, 9.0, 4.0, 2.0, 1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(of(128), [32.0, 32.0, 32.0, 16.0, 8.0, 4.0, 2.0, 1.0]);
+        assert_eq!(of(LEAST_PAGES), [32.0, 9.0, 4.0, 2.0, 1.0, 0.0, 0.0, 0.0]);
         let sizes = std::iter::successors(Some(best[7]), |capacity| capacity.smaller());
         assert_eq!(sizes.map(|size| size.pages).collect::<Vec<_>>(), [2048, 1024, 512, 256, 128, 64, 32, 16]);
     }
