@@ -1,11 +1,13 @@
 //! Exports of any profile: nothing is lost, and no name breaks a format.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
+#[path = "exports/choices.rs"]
+mod choices;
 mod common;
 #[path = "exports/pprof.rs"]
 mod pprof;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::sink;
 
 use gmon::Profile;
@@ -160,7 +162,22 @@ fn check_folded(text: &str) -> u64 {
     text.lines().map(samples).sum()
 }
 
+/// The calls of each function are those of the arcs that lead to the function.
+fn check_calls(analysis: &Analysis<'_>) {
+    let (mut by_others, mut by_itself) = (BTreeMap::new(), BTreeMap::new());
+    for arc in analysis.arc_times() {
+        let sums = if arc.caller == arc.callee { &mut by_itself } else { &mut by_others };
+        let sum: &mut u64 = sums.entry(arc.callee).or_default();
+        *sum = sum.saturating_add(arc.calls);
+    }
+    for function in analysis.function_times() {
+        let sum = |sums: &BTreeMap<_, u64>| sums.get(&Some(function.id)).copied().unwrap_or_default();
+        assert_eq!((sum(&by_others), sum(&by_itself)), (function.calls, function.self_calls), "{function:?}");
+    }
+}
+
 fn check(analysis: &Analysis<'_>) {
+    check_calls(analysis);
     let tree = analysis.sample_tree();
     for format in TEXTS {
         let text = text(analysis, format);

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -117,6 +118,109 @@ fn inputs_are_not_outputs() {
     }
     printed(&directory, "prog -o list.txt gmon.out");
     assert!(complaint(&directory, "-S list.txt -o list.txt prog").contains("the file is an input"));
+    // The files beside a profile, also for the file of `--extract`.
+    fs::write(directory.join("gmon.out.side"), "no side file").unwrap();
+    fs::write(directory.join("gmon.out.objects"), "no list").unwrap();
+    for file in ["gmon.out", "./gmon.out.side", "gmon.out.objects", "link.txt", "prog"] {
+        for line in [format!("prog gmon.out --format=text -o {file}"), format!("--extract=1 -o {file} prog gmon.out")] {
+            let before = fs::read(directory.join(file)).unwrap();
+            assert!(complaint(&directory, &line).contains("the file is an input"), "{line}");
+            assert_eq!(fs::read(directory.join(file)).unwrap(), before);
+        }
+    }
+}
+
+#[test]
+fn one_file_is_one_output() {
+    let directory = profiled("outputs_twice");
+    symlink("a.json", directory.join("link.json")).unwrap();
+    for other in ["./a.json", "link.json"] {
+        let expected = format!("'--output {other}': another '--output' names the same file");
+        let line = format!("prog gmon.out -o a.json -o {other}");
+        assert!(complaint(&directory, &line).contains(&expected), "{line}");
+        printed(&directory, "prog gmon.out -o a.json");
+        assert!(complaint(&directory, &line).contains(&expected), "{line}");
+        fs::remove_file(directory.join("a.json")).unwrap();
+    }
+}
+
+/// The shell opens the file. What the file has stays, and so does the file.
+#[test]
+fn open_files_get_the_output_directly() {
+    let directory = profiled("outputs_open");
+    let text = printed(&directory, "prog gmon.out");
+    let run = |script: &str| {
+        fs::write(directory.join("log"), "first\n").unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).arg(gprof()).current_dir(&directory).stdin(Stdio::null());
+        assert!(shell.status().unwrap().success(), "{script}");
+        fs::read_to_string(directory.join("log")).unwrap()
+    };
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link.txt"] {
+        let _ = symlink("/dev/stdout", directory.join("link.txt"));
+        let script = format!("\"$0\" prog gmon.out --format=text -o {name} >>log; echo last >>log");
+        assert_eq!(run(&script), format!("first\n{text}last\n"), "{name}");
+        let script = format!("{{ echo new; \"$0\" prog gmon.out --format=text -o {name}; echo last; }} >log");
+        assert_eq!(run(&script), format!("new\n{text}last\n"), "{name}");
+    }
+    assert_eq!(run("\"$0\" prog gmon.out --format=text -o /dev/stderr 2>>log"), format!("first\n{text}"));
+    assert_eq!(run("\"$0\" prog gmon.out --format=text -o /dev/fd/7 7>>log"), format!("first\n{text}"));
+}
+
+#[test]
+fn a_link_to_no_file_stays_a_link() {
+    let directory = profiled("outputs_links");
+    fs::create_dir(directory.join("d")).unwrap();
+    symlink("d/second.txt", directory.join("first.txt")).unwrap();
+    symlink("../real.txt", directory.join("d/second.txt")).unwrap();
+    printed(&directory, "prog gmon.out -o first.txt");
+    let is_link = |name: &str| fs::symlink_metadata(directory.join(name)).unwrap().is_symlink();
+    assert!(is_link("first.txt") && is_link("d/second.txt") && !is_link("real.txt"));
+    assert_eq!(fs::read_to_string(directory.join("real.txt")).unwrap(), printed(&directory, "prog gmon.out"));
+    symlink("loop.txt", directory.join("loop.txt")).unwrap();
+    assert!(complaint(&directory, "prog gmon.out -o loop.txt").starts_with("gprof: loop.txt: "));
+    assert!(is_link("loop.txt"));
+}
+
+/// A sum that cannot be written leaves the old sum, and no other file.
+#[test]
+fn no_half_sum_stays() {
+    let directory = profiled("outputs_sum");
+    fs::write(directory.join("gmon.sum"), "old").unwrap();
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" -s prog gmon.out";
+    let output = Command::new("sh").args(["-c", script]).arg(gprof()).current_dir(&directory).output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "gprof: gmon.sum: File too large\n");
+    assert_eq!(fs::read_to_string(directory.join("gmon.sum")).unwrap(), "old");
+    assert_eq!(files(&directory), ["gmon.out", "gmon.sum", "prog"]);
+    // The sum may be an input of the sum.
+    printed(&directory, "-s prog gmon.out");
+    printed(&directory, "-s prog gmon.out gmon.sum");
+}
+
+/// A file that may be written in a directory that may not.
+#[test]
+fn a_directory_that_takes_no_files_keeps_its_files() {
+    let directory = profiled("outputs_closed");
+    let text = printed(&directory, "prog gmon.out");
+    for name in ["a.txt", "gmon.sum"] {
+        fs::write(directory.join(name), vec![b'x'; 1 << 20]).unwrap();
+        fs::set_permissions(directory.join(name), fs::Permissions::from_mode(0o666)).unwrap();
+    }
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o555)).unwrap();
+    // The superuser may write to any directory, so other users write here.
+    let is_superuser = fs::write(directory.join("probe"), "").is_ok();
+    let mut command = Command::new(gprof());
+    if is_superuser {
+        fs::remove_file(directory.join("probe")).unwrap();
+        command.uid(65_534);
+    }
+    let output = command.args(["-s", "-p", "-q", "-o", "a.txt", "prog", "gmon.out"]).current_dir(&directory).output();
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::read_to_string(directory.join("a.txt")).unwrap(), text);
+    printed(&directory, "-s prog gmon.out gmon.sum");
+    assert_eq!(files(&directory), ["a.txt", "gmon.out", "gmon.sum", "prog"]);
 }
 
 #[test]

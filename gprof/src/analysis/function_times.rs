@@ -1,6 +1,8 @@
 //! The functions and the arcs of the call graph, each once, for files of other programs.
 
 use super::graph::Node;
+use super::graph::arcs::Arc;
+use super::graph::propagate::Handed;
 use super::model::Analysis;
 use crate::symbols::functions::FunctionId;
 
@@ -67,24 +69,35 @@ impl Analysis<'_> {
         })
     }
 
-    /// Returns all arcs between the functions of [`Analysis::function_times`]: those of each caller together, the callers in
-    /// the order of their times. Arcs from and to code outside of all functions follow.
+    /// Returns all arcs from or to the functions of [`Analysis::function_times`]: those of each caller together, the callers in
+    /// the order of their times. Arcs from callers that the options hide follow, then arcs from and to code outside of all
+    /// functions. So the calls of a function are the sum of the calls of the arcs that lead to the function, whatever the
+    /// options hide.
     pub fn arc_times(&self) -> impl Iterator<Item = ArcTimes> {
         let graph = &self.call_graph.graph;
-        let functions = || self.function_times().map(|function| function.id);
-        let inside = functions().flat_map(|id| graph.children(id)).map(|id| {
-            let (arc, handed) = graph.arc(*id);
+        let shown: Vec<FunctionId> = self.function_times().map(|function| function.id).collect();
+        let mut is_shown = vec![false; self.functions.len()];
+        shown.iter().for_each(|id| is_shown[id.index()] = true);
+        let mut arcs: Vec<ArcTimes> = Vec::new();
+        let all = |(arc, handed): (&Arc, Option<Handed>)| {
             self.arc_times_of(Some(arc.parent), Some(arc.child), handed, arc.count)
+        };
+        arcs.extend(shown.iter().flat_map(|id| graph.children(*id)).map(|id| all(graph.arc(*id))));
+        let hidden = graph.ranking.iter().filter_map(|node| match node {
+            Node::Function(id) if !is_shown[id.index()] => Some(*id),
+            _ => None,
         });
-        let from_outside = functions().filter_map(|id| {
-            let (calls, handed) = graph.from_outside(id);
-            (calls > 0).then(|| self.arc_times_of(None, Some(id), handed, calls))
-        });
-        let to_outside = functions().filter_map(|id| {
-            let calls = graph.to_outside(id);
-            (calls > 0).then(|| self.arc_times_of(Some(id), None, None, calls))
-        });
-        inside.chain(from_outside).chain(to_outside)
+        let from_hidden = hidden.flat_map(|id| graph.children(id)).map(|id| graph.arc(*id));
+        arcs.extend(from_hidden.filter(|(arc, _)| is_shown[arc.child.index()]).map(all));
+        arcs.extend(shown.iter().filter_map(|id| {
+            let (calls, handed) = graph.from_outside(*id);
+            (calls > 0).then(|| self.arc_times_of(None, Some(*id), handed, calls))
+        }));
+        arcs.extend(shown.iter().filter_map(|id| {
+            let calls = graph.to_outside(*id);
+            (calls > 0).then(|| self.arc_times_of(Some(*id), None, None, calls))
+        }));
+        arcs.into_iter()
     }
 
     fn arc_times_of(

@@ -9,6 +9,7 @@ use super::model::Analysis;
 use super::sample_tree::{SamplePlace, SampleTree};
 use super::selection::Selections;
 use super::stack_tree::StackTree;
+use crate::cli::options::{Choice, Subject};
 use crate::symbols::functions::FunctionId;
 
 impl<'data> Analysis<'data> {
@@ -27,9 +28,15 @@ impl<'data> Analysis<'data> {
         self.on_demand.stack_tree.get_or_init(make).as_ref()
     }
 
-    /// Returns whether the options leave out no function and no arc.
+    /// Returns whether the options leave out no time and no arc.
     pub(super) fn is_of_whole_program(&self) -> bool {
-        self.options.choices.is_empty()
+        let keeps_all = |choice: &Choice| match choice.subject {
+            Subject::Time | Subject::Arcs => false,
+            // Estimates start from the times of the flat profile. Stacks do not.
+            Subject::Flat => self.stack_tree().is_some(),
+            Subject::Graph | Subject::Counts | Subject::Source | Subject::Callers => true,
+        };
+        self.options.choices.iter().all(keeps_all)
     }
 
     /// Returns the samples as a tree of frames. The first call makes the tree.

@@ -1,13 +1,14 @@
 //! Reads whole files, but never more bytes than the file's length: devices have no end, and some regular files of the
 //! system, such as `/proc/kmsg`, have length 0 and no end.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::{self, IsTerminal, Read};
 use std::ops::Range;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The maximum number of bytes that are read from a pipe, whose length is not known beforehand.
 const PIPE_LIMIT: u64 = 1 << 30;
@@ -142,6 +143,14 @@ pub(crate) fn is_no_file(path: &Path) -> bool {
 pub(crate) fn is_device(path: &Path) -> bool {
     let kind = fs::metadata(path).map(|metadata| metadata.file_type());
     kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device()) && !is_descriptor(path)
+}
+
+/// The path of a file beside a profile: the profile's path with this suffix.
+pub(crate) fn companion(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
+    let mut name = OsString::from(profile);
+    name.push(".");
+    name.push(suffix.as_ref());
+    name.into()
 }
 
 /// The key of an existing file.

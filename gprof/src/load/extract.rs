@@ -10,10 +10,11 @@ use gmon::{Encoding, Form, Histogram};
 use super::Loaded;
 use super::profile_file::HOST_RATE;
 use super::profile_sum::seconds;
-use super::shared_objects::{RunCounts, companion};
+use super::shared_objects::RunCounts;
 use super::side_info::SideObject;
 use crate::cli::options::{Extract, Options, ProfilePath};
 use crate::error::Error;
+use crate::image::files::companion;
 use crate::output;
 
 /// The number of objects that an error lists at most.
@@ -44,6 +45,7 @@ pub(crate) fn write(
     };
     let object = find(&info.objects, &extract.object)?;
     let path = extract.output.clone().unwrap_or_else(|| companion(profile, suffix(&info.objects, object)));
+    output::check_file(&path, options)?;
     let fail = |source| Error::Profile { file: object.path.clone(), source };
     let profrate = side.rate().unwrap_or(HOST_RATE);
     let unit = loaded.profile().histograms.first().map_or(seconds(profrate), |histogram| Histogram {

@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use gmon::side_file::Checksum;
 use gmon::{Encoding, Form, Profile};
 
 use super::Loaded;
 use crate::error::Error;
+use crate::output;
 
 /// The name of the file, in the current directory.
 pub(crate) const NAME: &str = "gmon.sum";
@@ -35,7 +37,7 @@ pub(crate) fn write(sum: &Profile, loaded: &Loaded, warnings: &mut dyn Write) ->
     let encoding = Encoding { form: Form::Gnu, word: image.word, order: image.order };
     let bytes =
         gmon::write_within(sum, encoding, limit).map_err(|source| Error::Profile { file: NAME.to_owned(), source })?;
-    fs::write(NAME, &bytes).map_err(|source| Error::Write { file: NAME.to_owned(), source })?;
+    store(NAME, &bytes)?;
     write_side(&bytes, loaded, warnings)
 }
 
@@ -47,7 +49,7 @@ fn write_side(sum: &[u8], loaded: &Loaded, warnings: &mut dyn Write) -> Result<(
             let mut side = side.clone();
             side.set_live(false);
             side.set_profile(Some(Checksum::of(sum)));
-            fs::write(SIDE_NAME, side.write())
+            store(SIDE_NAME, &side.write())
         }
         several => {
             if !several.is_empty() {
@@ -55,12 +57,16 @@ fn write_side(sum: &[u8], loaded: &Loaded, warnings: &mut dyn Write) -> Result<(
             }
             match fs::remove_file(SIDE_NAME) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-                removed => removed,
+                removed => removed.map_err(|source| Error::Write { file: SIDE_NAME.to_owned(), source }),
             }
         }
     };
     if !loaded.sides.files.is_empty() {
         loaded.sides.warn_without(SIDE_NAME, "counts in shared objects", warnings);
     }
-    written.map_err(|source| Error::Write { file: SIDE_NAME.to_owned(), source })
+    written
+}
+
+fn store(name: &str, bytes: &[u8]) -> Result<(), Error> {
+    output::write(Path::new(name), |out| out.write_all(bytes).map_err(Error::Output))
 }

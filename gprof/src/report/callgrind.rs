@@ -26,16 +26,20 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     writeln!(out, "part: 1\npositions: line\nevents: {event}\nsummary: {total}")?;
     let mut inside = arcs.iter().filter(|arc| arc.caller.is_some() && arc.callee.is_some()).peekable();
     for function in &functions {
-        let Place { source, .. } = Place::of(analysis, function.id);
-        writeln!(out, "\n{}{} {}", costs.position("", Some(function.id)), line(&source), costs.cost(function.own))?;
+        let (position, line) = costs.position("", Some(function.id));
+        writeln!(out, "\n{position}{line} {}", costs.cost(function.own))?;
         while let Some(arc) = inside.next_if(|arc| arc.caller == Some(function.id)) {
-            costs.call(arc, out)?;
+            costs.call(arc, line, out)?;
         }
     }
-    let outside: Vec<_> = arcs.iter().filter(|arc| arc.caller.is_none()).collect();
-    if !outside.is_empty() {
-        write!(out, "\n{}", costs.position("", None))?;
-        outside.into_iter().try_for_each(|arc| costs.call(arc, out))?;
+    // These callers have no costs of their own in the file: hidden functions, and code in no function.
+    let mut others = inside.chain(arcs.iter().filter(|arc| arc.caller.is_none())).peekable();
+    while let Some(caller) = others.peek().map(|arc| arc.caller) {
+        let (position, line) = costs.position("", caller);
+        write!(out, "\n{position}")?;
+        while let Some(arc) = others.next_if(|arc| arc.caller == caller) {
+            costs.call(arc, line, out)?;
+        }
     }
     writeln!(out, "\ntotals: {total}")
 }
@@ -44,8 +48,16 @@ struct Costs<'a, 'data> {
     analysis: &'a Analysis<'data>,
     objects: HashMap<String, usize>,
     files: HashMap<String, usize>,
-    /// The numbers of functions: two functions may have one name, and each has its number.
-    functions: HashMap<Option<FunctionId>, usize>,
+    /// The functions by their identity: two functions may have one name, and each has its number.
+    functions: HashMap<Option<FunctionId>, Known>,
+}
+
+/// What the file says of a function that it has named.
+struct Known {
+    /// The numbers of the object, the file, and the function.
+    numbers: [usize; 3],
+    /// The line where the function begins; 0 if it is not known.
+    line: u32,
 }
 
 impl Costs<'_, '_> {
@@ -56,46 +68,53 @@ impl Costs<'_, '_> {
         cost.round() as u64
     }
 
-    /// Writes the calls of an arc, below the costs of the caller.
-    fn call(&mut self, arc: &ArcTimes, out: &mut dyn Write) -> io::Result<()> {
-        let source = |id: Option<FunctionId>| id.and_then(|id| Place::of(self.analysis, id).source);
-        let (caller, callee) = (line(&source(arc.caller)), line(&source(arc.callee)));
+    /// Writes the calls of an arc, below the costs of the caller, at the line where the caller begins.
+    fn call(&mut self, arc: &ArcTimes, caller: u32, out: &mut dyn Write) -> io::Result<()> {
         let inclusive = self.cost(arc.times.map_or(0.0, |(_, inclusive)| inclusive));
-        let position = self.position("c", arc.callee);
+        let (position, callee) = self.position("c", arc.callee);
         writeln!(out, "{position}calls={} {callee}\n{caller} {inclusive}", arc.calls)
     }
 
     /// Returns the lines that name the object, the file and the function of the costs that follow; with the prefix `c`, of a
-    /// called function.
-    fn position(&mut self, prefix: &str, function: Option<FunctionId>) -> String {
-        let place = function.map(|id| Place::of(self.analysis, id));
-        let image = place.as_ref().and_then(|place| place.image).map(|image| place::image(self.analysis, image));
-        let name = place.as_ref().map_or("<outside>", |place| &place.name);
-        let file = place.as_ref().and_then(|place| place.source.as_ref()).map_or(UNKNOWN, |(file, _)| file);
-        let mut lines = String::new();
-        let object = image.unwrap_or_else(|| UNKNOWN.to_owned());
+    /// called function. Returns the line where the function begins as well.
+    fn position(&mut self, prefix: &str, function: Option<FunctionId>) -> (String, u32) {
         let file_option = if prefix.is_empty() { "fl" } else { "fi" };
-        for (option, (number, is_new), name) in [
-            ("ob", number(&mut self.objects, object.clone()), object.as_str()),
-            (file_option, number(&mut self.files, file.to_owned()), file),
-            ("fn", number(&mut self.functions, function), name),
-        ] {
-            let name = if is_new { format!(" {name}") } else { String::new() };
+        let options = ["ob", file_option, "fn"];
+        let (numbers, line, names) = match self.functions.get(&function) {
+            Some(Known { numbers, line }) => (*numbers, *line, [const { None }; 3]),
+            None => self.add(function),
+        };
+        let mut lines = String::new();
+        for ((option, number), name) in options.into_iter().zip(numbers).zip(names) {
+            let name = name.map_or_else(String::new, |name| format!(" {name}"));
             // Writing to a string cannot fail.
             let _ = writeln!(lines, "{prefix}{option}=({number}){name}");
         }
-        lines
+        (lines, line)
+    }
+
+    /// Numbers a function, which must be new. Returns the numbers of its object, its file and the function, the line where the
+    /// function begins, and the names that the file does not have yet.
+    fn add(&mut self, function: Option<FunctionId>) -> ([usize; 3], u32, [Option<String>; 3]) {
+        let place = function.map(|id| Place::of(self.analysis, id));
+        let image = place.as_ref().and_then(|place| place.image).map(|image| place::image(self.analysis, image));
+        let object = image.unwrap_or_else(|| UNKNOWN.to_owned());
+        let (name, source) = place.map_or(("<outside>".to_owned(), None), |place| (place.name, place.source));
+        let (file, line) = source.unwrap_or_else(|| (UNKNOWN.to_owned(), 0));
+        let (object_number, is_new_object) = number(&mut self.objects, &object);
+        let (file_number, is_new_file) = number(&mut self.files, &file);
+        let numbers = [object_number, file_number, self.functions.len() + 1];
+        self.functions.insert(function, Known { numbers, line });
+        (numbers, line, [is_new_object.then_some(object), is_new_file.then_some(file), Some(name)])
     }
 }
 
-/// The number of a key, and whether the key is new.
-fn number<K: std::hash::Hash + Eq>(numbers: &mut HashMap<K, usize>, key: K) -> (usize, bool) {
-    let next = numbers.len() + 1;
-    let number = *numbers.entry(key).or_insert(next);
-    (number, number == next)
-}
-
-/// The line where a function begins; 0 if it is not known.
-fn line(source: &Option<(String, u32)>) -> u32 {
-    source.as_ref().map_or(0, |(_, line)| *line)
+/// The number of a name, and whether the name is new.
+fn number(numbers: &mut HashMap<String, usize>, name: &str) -> (usize, bool) {
+    if let Some(number) = numbers.get(name) {
+        return (*number, false);
+    }
+    let number = numbers.len() + 1;
+    numbers.insert(name.to_owned(), number);
+    (number, true)
 }

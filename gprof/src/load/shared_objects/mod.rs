@@ -20,5 +20,5 @@ pub(crate) use counts::RunCounts;
 pub(crate) use object_images::ObjectImages;
 pub(crate) use objects::{SharedObject, SharedObjects};
 pub(crate) use reading::ObjectReading;
-pub(crate) use run_files::{Program, RunFiles, companion};
+pub(crate) use run_files::{Program, RunFiles};
 pub(crate) use side::{identity, path};

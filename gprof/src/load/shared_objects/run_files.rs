@@ -1,6 +1,5 @@
 //! Reads the files beside the profile of one run: a side file, or the list of shared objects of an older runtime.
 
-use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,18 +9,10 @@ use gmon::side_file::SideFile;
 use super::counts::RunCounts;
 use super::list::{Header, ObjectList};
 use super::side;
-use crate::image::files;
+use crate::image::files::{self, companion};
 
 /// A size in bytes that the header of a list never exceeds.
 const LONGEST_HEADER: u64 = 1 << 15;
-
-/// The path of a file beside a profile: the profile's path with this suffix.
-pub(crate) fn companion(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
-    let mut name = OsString::from(profile);
-    name.push(".");
-    name.push(suffix.as_ref());
-    name.into()
-}
 
 /// The program that wrote a profile, according to the files beside the profile.
 #[derive(Debug, Default, PartialEq, Eq)]

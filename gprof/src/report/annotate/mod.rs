@@ -13,6 +13,7 @@ use crate::analysis::Analysis;
 use crate::cli::options::{Annotation, Options};
 use crate::error::Error;
 use crate::image::files::{self, FileKey};
+use crate::output;
 pub use labels::Label;
 use labels::{CodeLine, Labels};
 
@@ -208,6 +209,5 @@ pub fn store(file: &AnnotatedFile, render: impl FnOnce(&mut dyn Write) -> io::Re
     let base = file.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let name = PathBuf::from(OsStr::from_bytes(&[base, b"-ann"].concat()));
     let mut text = Vec::new();
-    let written = render(&mut text).and_then(|()| fs::write(&name, text));
-    written.map_err(|source| Error::Write { file: name.display().to_string(), source })
+    output::write(&name, |out| render(&mut text).and_then(|()| out.write_all(&text)).map_err(Error::Output))
 }
