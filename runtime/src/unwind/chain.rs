@@ -22,11 +22,19 @@ pub struct Tables<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Tables<'a, N> {
-    /// The object with code at an address.
-    pub(super) fn find(&self, memory: &impl Memory, pc: usize) -> Option<Object<'a>> {
-        // SAFETY: the promise that the field `later` wants.
-        let later = || unsafe { self.later?.find(memory, pc) };
-        self.objects.find(pc).copied().or_else(later)
+    /// What a function returns for the object with code at an address. The function gets a reference, because a move of an object
+    /// can be a call of memcpy.
+    pub(super) fn with<R>(
+        &self,
+        memory: &impl Memory,
+        pc: usize,
+        function: impl FnOnce(&Object<'a>) -> Option<R>,
+    ) -> Option<R> {
+        match self.objects.find(pc) {
+            Some(object) => function(object),
+            // SAFETY: the promise that the field `later` wants.
+            None => unsafe { self.later?.with(memory, pc, function) },
+        }
     }
 
     /// Whether the rule at an address may be remembered.

@@ -50,23 +50,31 @@ pub(crate) struct Description {
 }
 
 impl Later<'_> {
-    /// The object with code at an address.
+    /// What a function returns for the object with code at an address.
     ///
     /// # Safety
     ///
     /// The object must not be unloaded as long as the result is used. If there are copies, they must not be dropped instead.
-    pub(super) unsafe fn find(self, memory: &impl Memory, pc: usize) -> Option<Object<'static>> {
+    pub(super) unsafe fn with<'a, R>(
+        self,
+        memory: &impl Memory,
+        pc: usize,
+        function: impl FnOnce(&Object<'a>) -> Option<R>,
+    ) -> Option<R> {
         let Some(copies) = self.copies else {
             // SAFETY: the caller's promise.
-            return unsafe { self.list.find(memory, pc) };
+            let object = unsafe { self.list.find(memory, pc) };
+            return object.as_ref().filter(|object| object.contains(pc)).and_then(function);
         };
         // SAFETY: the caller's promise.
-        unsafe { copies.find(pc).or_else(|| copies.find_or_add(self.list.base(&CopiedByKernel, pc)?, pc)) }
+        let object =
+            unsafe { copies.find(pc).or_else(|| copies.find_or_add(self.list.base(&CopiedByKernel, pc)?, pc)) };
+        object.and_then(function)
     }
 }
 
 impl LaterObjects {
-    /// The object with code at an address.
+    /// The only object that can have code at an address.
     ///
     /// # Safety
     ///
@@ -74,7 +82,7 @@ impl LaterObjects {
     #[inline(never)]
     unsafe fn find(self, memory: &impl Memory, pc: usize) -> Option<Object<'static>> {
         // SAFETY: the caller's promise.
-        unsafe { Image::at(memory, self.base(memory, pc)?)?.object(memory) }.filter(|object| object.contains(pc))
+        unsafe { Image::at(memory, self.base(memory, pc)?)?.object(memory) }
     }
 
     /// The address of the first byte of the last object that begins at or before an address; 0 if there is none.
@@ -171,8 +179,9 @@ mod tests {
 
     fn find(words: &Words, pc: usize) -> Option<usize> {
         let later = LaterObjects { last: 0x100, may_remember: true };
+        let later = Later { list: later, copies: None };
         // SAFETY: the objects have no tables.
-        unsafe { later.find(words, pc) }.map(|object| object.start())
+        unsafe { later.with(words, pc, |object| Some(object.start())) }
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! copies the tables of an object when a walk first meets the object; the kernel reports memory that is gone, and no read of
 //! the runtime can fail. [`TableCopies::drop_all`] must be called before another object can get the addresses.
 
-use core::ptr::null_mut;
+use core::mem::MaybeUninit;
+use core::ptr::{self, null_mut};
 use core::slice;
 use core::sync::atomic::{
     AtomicPtr,
@@ -59,11 +60,11 @@ impl TableCopies {
     /// # Safety
     ///
     /// The copies must not be dropped as long as the result is used.
-    pub(super) unsafe fn find(&self, pc: usize) -> Option<Object<'static>> {
+    pub(super) unsafe fn find(&self, pc: usize) -> Option<&'static Object<'static>> {
         // SAFETY: the caller's promise, and copies do not change.
         let copies = self.copies.iter().map_while(|copy| unsafe { copy.load(Acquire).as_ref() });
         let mut objects = copies.into_iter().map(|copy| &copy.object);
-        objects.find(|object| object.contains(pc)).copied()
+        objects.find(|object| object.contains(pc))
     }
 
     /// As [`TableCopies::find`]; if there is no copy, the tables of the object whose first byte is at `base` are copied, if there is room.
@@ -73,7 +74,7 @@ impl TableCopies {
     ///
     /// As for [`TableCopies::find`].
     #[inline(never)]
-    pub(super) unsafe fn find_or_add(&self, base: usize, pc: usize) -> Option<Object<'static>> {
+    pub(super) unsafe fn find_or_add(&self, base: usize, pc: usize) -> Option<&'static Object<'static>> {
         self.copies.last().filter(|last| last.load(Acquire).is_null())?;
         let parts =
             Image::at(&CopiedByKernel, base)?.parts(&CopiedByKernel).filter(|parts| parts.code.contains(&pc))?;
@@ -89,7 +90,7 @@ impl TableCopies {
             unsafe { TableCopy::drop(added) };
         }
         // SAFETY: as above.
-        found.map(|copy| unsafe { (*copy).object })
+        found.map(|copy| unsafe { &(*copy).object })
     }
 
     /// Drops all copies.
@@ -127,8 +128,12 @@ impl TableCopy {
         }
         let section = Section { address: tables.start, bytes };
         let index = parts.tables.is_some().then(|| header - tables.start);
+        let object = Object::new(parts.code.clone(), section, index);
         // SAFETY: fresh memory for the structure.
-        unsafe { copy.write(TableCopy { object: Object::new(parts.code.clone(), section, index), length }) };
+        unsafe {
+            (&raw mut (*copy).length).write(length);
+            store(&object, &raw mut (*copy).object);
+        }
         Some(copy)
     }
 
@@ -140,6 +145,23 @@ impl TableCopy {
     unsafe fn drop(copy: *mut TableCopy) {
         // SAFETY: made by `make`; the caller's promise.
         unsafe { unmap(copy.cast(), (*copy).length) };
+    }
+}
+
+/// Copies an object word by word: the compiler may make a move of an object a call of memcpy, which a handler must not call.
+///
+/// # Safety
+///
+/// `place` must be valid for writes.
+unsafe fn store(object: &Object<'static>, place: *mut Object<'static>) {
+    type Word = MaybeUninit<usize>;
+    const WORDS: usize = size_of::<Object<'static>>() / size_of::<Word>();
+    const { assert!(size_of::<Object<'static>>() == WORDS * size_of::<Word>()) };
+    const { assert!(align_of::<Object<'static>>() >= align_of::<Word>()) };
+    let (from, to): (*const Word, *mut Word) = (ptr::from_ref(object).cast(), place.cast());
+    for word in 0..WORDS {
+        // SAFETY: both objects have this word; it may be padding, so it is not a number. The caller's promise.
+        unsafe { to.add(word).write_volatile(from.add(word).read()) };
     }
 }
 
@@ -177,7 +199,7 @@ mod tests {
         let list = [own];
         assert!(Objects::new(&list, 0).find(here()).is_some());
         for pc in (here()..here() + 0x10_0000).step_by(7) {
-            let [copied, expected] = [&found, &own].map(|object| object.rule::<Native>(pc).map(|found| found.rule));
+            let [copied, expected] = [found, &own].map(|object| object.rule::<Native>(pc).map(|found| found.rule));
             assert_eq!(copied, expected, "{pc:#x}");
         }
         // SAFETY: as above; nothing uses the copies any more.

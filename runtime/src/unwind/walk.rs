@@ -113,7 +113,10 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
 
     /// Whether `other` is a return address in the function with the return address `address`.
     pub(super) fn is_in_same_function(&self, address: usize, other: usize) -> bool {
-        let start = |pc: usize| self.tables.find(self.memory, pc.wrapping_sub(1))?.function(pc.wrapping_sub(1));
+        let start = |pc: usize| {
+            let call = pc.wrapping_sub(1);
+            self.tables.with(self.memory, call, |object| object.function(call))
+        };
         let function = start(address);
         function.is_some() && function == start(other) && A::follows_call(self.memory, other)
     }
@@ -184,7 +187,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         let remembered = cache.get(pc ^ kind, objects.generation, packing::<A>());
         self.found = match remembered {
             Some(rule) => Some(Found::of(rule)),
-            None => self.tables.find(self.memory, pc).and_then(|object| object.rule::<A>(pc)),
+            None => self.tables.with(self.memory, pc, |object| object.rule::<A>(pc)),
         };
         remembered.is_some()
     }
@@ -220,7 +223,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             return Ok(());
         }
         // Not from the cache, which does not know where functions start.
-        self.found = self.tables.find(self.memory, pc).and_then(|object| object.rule::<A>(pc));
+        self.found = self.tables.with(self.memory, pc, |object| object.rule::<A>(pc));
         if self.tables.signals.context_at(self.memory, pc, sp, false).is_some() {
             return Ok(());
         }
@@ -335,7 +338,8 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             return false;
         };
         // First the object: where a copy of a stack is walked, only the code of objects that were met can be read.
-        self.tables.find(self.memory, pc.wrapping_sub(1)).is_some() && A::follows_call(self.memory, pc)
+        let is_code = self.tables.with(self.memory, pc.wrapping_sub(1), |_| Some(())).is_some();
+        is_code && A::follows_call(self.memory, pc)
     }
 
     /// The caller by the frame pointer, if the frame pointer leads to a higher address of the stack with the address of

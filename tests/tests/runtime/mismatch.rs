@@ -14,10 +14,11 @@ fn gprof(program: &Program, words: &[&str]) -> (String, String) {
     [output.stderr, output.stdout].map(|text| String::from_utf8(text).unwrap()).into()
 }
 
-/// A program that ran, and beside it `other`, another build of the program.
+/// A program that ran, and beside it `other`, another build of the program. The other build has more code, so that all addresses of
+/// the profile fit.
 fn ran(name: &str, flags: &[&str]) -> Program {
-    let other = Program::compile(&format!("{name}-other"), "host.c", &[flags, &["-O1"]].concat());
-    let program = Program::compile(name, "host.c", flags);
+    let other = Program::compile(&format!("{name}-other"), "host.c", flags);
+    let program = Program::compile(name, "host.c", &[flags, &["-O1"]].concat());
     fs::copy(&other.executable, program.directory.join("other")).unwrap();
     program.run(&["libc", "100"]);
     program
@@ -74,7 +75,7 @@ fn programs_without_build_id_differ_by_their_headers() {
 fn each_profile_is_compared_by_its_own_side_file() {
     let program = ran("mismatch-several", &[]);
     // The same code with another build ID, whose length is not a multiple of a word.
-    let other = Program::compile("mismatch-several-other", "host.c", &["-Wl,--build-id=0x0102030405"]);
+    let other = Program::compile("mismatch-several-other", "host.c", &["-Wl,--build-id=0x0102030405", "-O1"]);
     other.run(&[]);
     assert_eq!(gprof(&other, &["-b", "program"]).0, "");
     for (ran, prefix) in [(&program, "a"), (&program, "b"), (&other, "c"), (&other, "d"), (&other, "e")] {

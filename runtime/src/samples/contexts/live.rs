@@ -34,7 +34,7 @@ const MOST_AT_ONCE: usize = 8;
 ///
 /// # Safety
 ///
-/// As for [`crate::per_process::LiveParts::begin`].
+/// As for `LiveParts::begin`: see `per_process`.
 pub(crate) unsafe fn begin_live(
     file: Fd,
     (start, length): (*mut c_void, usize),
