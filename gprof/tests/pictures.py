@@ -75,8 +75,12 @@ def check_page(text):
     assert len(script.encode()) < 60_000
     data = json.loads("".join(page.texts[("script", "application/json")]))
     functions = data["functions"]
-    for column in ("image", "file", "line", "own", "ownError", "inclusive", "inclusiveError", "calls", "selfCalls", "cycle"):
+    for column in ("id", "image", "file", "line", "own", "ownError", "inclusive", "inclusiveError", "calls", "selfCalls", "cycle"):
         assert len(data[column]) == len(functions), column
+    # Each box of the drawing leads to a function.
+    boxes = [int(value) for _, name, value in page.attributes if name == "data-function"]
+    assert boxes and len(set(boxes)) == len(boxes) and set(boxes) <= set(data["id"]), boxes
+    assert len(set(data["id"])) == len(functions)
     assert math.isclose(sum(data["own"]), data["head"]["total"], rel_tol=1e-9)
     # If one function has all time, its time has no error.
     assert any(error > 0 for error in data["ownError"]) or max(data["own"]) == data["head"]["total"]

@@ -13,6 +13,7 @@ use std::process::{Command, Output};
 use gmon::{Arc, Dimension, Histogram, Profile};
 use gprof::internals::Symbol;
 use gprof::{Analysis, Format, Options, Terminal};
+use serde_json::Value;
 
 use common::{LOW, Table, image};
 use knots::{knots, options, with_analysis};
@@ -127,6 +128,72 @@ fn hatchet_reads_the_call_graph() {
     let path = all().into_iter().find(|path| path.ends_with("measured.dot")).unwrap();
     let output = run(Command::new(python).args(["-c", code]).arg(path)).unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "100.0 100.0 knots");
+}
+
+/// Returns the numbers of the page.
+fn numbers(analysis: &Analysis<'_>) -> Value {
+    let page = render(analysis, Format::Html);
+    let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    serde_json::from_str(data).unwrap()
+}
+
+#[test]
+fn the_page_has_the_times_of_functions_beyond_a_limit() {
+    for stacks in [None, Some(knots())] {
+        let page = |options: Options| with_analysis(options, stacks.clone(), numbers);
+        let whole = page(options().errors(true));
+        for limited in [options().errors(true).top(1), options().errors(true).min_percent(50.0)] {
+            let limited = page(limited);
+            for column in ["functions", "own", "ownError", "inclusive", "inclusiveError", "calls", "selfCalls"] {
+                assert_eq!(limited[column], whole[column], "{column}");
+            }
+        }
+    }
+}
+
+/// Clicks each box of the call graph in a page, and prints which functions the page opens.
+const CLICKS: &str = r#"
+const fs = require("fs"), page = fs.readFileSync(process.argv[1], "utf8"), opened = [];
+const data = JSON.parse(page.split('id="data">')[1].split("</script>")[0]);
+const ids = Array.from(page.matchAll(/data-function="(\d+)"/g), (found) => found[1]);
+const boxes = ids.map((id) => ({ getAttribute: (name) => (name === "data-function" ? id : null), addEventListener(_, act) { this.click = act; } }));
+const svg = { getAttribute: () => "1", querySelectorAll: () => boxes };
+const section = { querySelector: (name) => (name === "svg" ? svg : { append() {} }) };
+const GraphView = new Function("data", "element", "openFunction", fs.readFileSync(process.argv[2], "utf8") + "; return GraphView;")(
+  data, () => ({ addEventListener() {} }), (at) => opened.push(data.id[at]));
+new GraphView(section);
+boxes.forEach((box) => box.click());
+console.log(JSON.stringify(opened));
+"#;
+
+/// Names of functions may be equal, have locations, or have characters that the drawing escapes.
+#[test]
+fn each_box_opens_its_function() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/html/graph.js");
+    let check = |analysis: &Analysis<'_>, name: &str| {
+        let page = write(analysis, name).into_iter().find(|path| path.extension().unwrap() == "html").unwrap();
+        let Some(output) = run(Command::new("node").args(["-e", CLICKS]).arg(page).arg(&script)) else { return };
+        let drawn: Vec<usize> = analysis.drawn_graph().functions.iter().map(|function| function.id.index()).collect();
+        assert!(drawn.len() >= 4);
+        assert_eq!(serde_json::from_slice::<Vec<usize>>(&output.stdout).unwrap(), drawn, "{name}");
+    };
+    with_program(&["main", HOSTILE, "f", "f"], &[(0, 1, 2), (1, 2, 3), (0, 3, 7)], |analysis| {
+        check(analysis, "clicks");
+    });
+    with_analysis(options().file_names(true), Some(knots()), |analysis| check(analysis, "clicks-located"));
+    with_analysis(options().top(5), None, |analysis| check(analysis, "clicks-limited"));
+}
+
+#[test]
+fn a_limit_counts_functions_and_not_cycles() {
+    for stacks in [None, Some(knots())] {
+        let drawn = |options| with_analysis(options, stacks.clone(), |analysis| analysis.drawn_graph().functions.len());
+        let all = drawn(options().min_percent(0.0));
+        assert!(all > 6);
+        for top in 0..=all + 1 {
+            assert_eq!(drawn(options().top(top)), top.min(all));
+        }
+    }
 }
 
 /// The scripts of the page run under its policy, and show the numbers.

@@ -66,11 +66,12 @@ impl Analysis<'_> {
         let graph = &self.call_graph.graph;
         let Limit { top, min_percent } = self.options.limit;
         let least = min_percent.unwrap_or(if top.is_some() { 0.0 } else { LEAST_PERCENT });
-        let all = self.all_entries().filter(|node| graph.is_used(*node));
-        let used = all.filter(|node| matches!(node, Node::Function(_))).count();
-        let is_long = |function: &DrawnFunction| function.inclusive >= least;
-        let functions = self.entries().filter_map(|node| function(graph, node)).filter(is_long);
-        let functions: Vec<DrawnFunction> = functions.take(top.unwrap_or(usize::MAX)).collect();
+        // The limits of the report's entries count cycles as well, which have no box.
+        let used = self.all_entries().filter(|node| graph.is_used(*node)).filter_map(|node| function(graph, node));
+        let mut functions: Vec<DrawnFunction> = used.collect();
+        let used = functions.len();
+        functions.retain(|function| function.inclusive >= least);
+        functions.truncate(top.unwrap_or(usize::MAX));
         let mut place = vec![None; self.functions.len()];
         for (at, function) in functions.iter().enumerate() {
             place[function.id.index()] = Some(at);

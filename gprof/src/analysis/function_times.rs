@@ -50,21 +50,27 @@ impl Analysis<'_> {
     pub fn function_times(&self) -> impl Iterator<Item = FunctionTimes> {
         let graph = &self.call_graph.graph;
         let functions = self.all_entries().filter(|node| self.options.unused || graph.is_used(*node));
-        functions.filter_map(move |node| {
-            let Node::Function(id) = node else { return None };
-            let share = graph.share(id);
-            let inclusive = share.own + share.children;
-            Some(FunctionTimes {
-                id,
-                own: share.own,
-                own_error: self.errors.of_part(share.fraction * self.errors.of(node), share.own),
-                inclusive,
-                inclusive_error: self.errors.of_measured(inclusive),
-                calls: graph.calls(id),
-                self_calls: graph.self_calls(id),
-                cycle: graph.cycle_of(id),
-            })
+        functions.filter_map(move |node| match node {
+            Node::Function(id) => Some(self.times_of(id)),
+            Node::Cycle(_) => None,
         })
+    }
+
+    /// Returns the times and calls of a function, also of one that the options exclude.
+    pub(crate) fn times_of(&self, id: FunctionId) -> FunctionTimes {
+        let graph = &self.call_graph.graph;
+        let share = graph.share(id);
+        let inclusive = share.own + share.children;
+        FunctionTimes {
+            id,
+            own: share.own,
+            own_error: self.errors.of_part(share.fraction * self.errors.of(Node::Function(id)), share.own),
+            inclusive,
+            inclusive_error: self.errors.of_measured(inclusive),
+            calls: graph.calls(id),
+            self_calls: graph.self_calls(id),
+            cycle: graph.cycle_of(id),
+        }
     }
 
     /// Returns all arcs between the functions of [`Analysis::function_times`]: those of each caller together, the callers in

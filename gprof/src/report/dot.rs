@@ -1,6 +1,6 @@
 //! The call graph in the language of Graphviz, with the labels that gprof2dot writes, for programs that read these.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use super::colors;
@@ -30,16 +30,28 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     out.write_all(b"}\n")
 }
 
-/// Returns the names of the nodes, in quotes. Functions of one name have numbers, because a node of a graph has one name.
+/// Returns the names of the nodes, in quotes.
 fn node_names(analysis: &Analysis<'_>, functions: &[DrawnFunction]) -> Vec<String> {
-    let mut uses: HashMap<String, usize> = HashMap::new();
-    let mut name = |function: &DrawnFunction| {
-        let name = quoted(&analysis.name_with_location(function.id));
-        let count = uses.entry(name.clone()).or_insert(0);
-        *count += 1;
-        if *count == 1 { format!("\"{name}\"") } else { format!("\"{name} #{count}\"") }
+    let names = functions.iter().map(|function| quoted(&analysis.name_with_location(function.id)));
+    different(names).into_iter().map(|name| format!("\"{name}\"")).collect()
+}
+
+/// Makes names different: a node of a graph has a name of its own. The second function `f` is `f #2`, or has the next number
+/// for which no other function has the name.
+fn different(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut taken: HashSet<String> = HashSet::new();
+    let mut last: HashMap<String, usize> = HashMap::new();
+    let mut free = |name: String| {
+        let last = last.entry(name.clone()).or_insert(0);
+        loop {
+            *last += 1;
+            let numbered = if *last == 1 { name.clone() } else { format!("{name} #{last}") };
+            if taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
     };
-    functions.iter().map(&mut name).collect()
+    names.map(&mut free).collect()
 }
 
 /// Returns a name as a part of a string. Graphviz reads a backslash in a label as the beginning of an escape.
@@ -84,4 +96,17 @@ fn write_call(call: &DrawnCall, names: &[String], out: &mut dyn Write) -> io::Re
 /// Returns a number of calls. Stacks show calls that no counter saw.
 fn times(calls: u64) -> String {
     if calls == 0 { "?×".to_owned() } else { format!("{calls}×") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_node_has_its_own_name() {
+        let names = |names: &[&str]| different(names.iter().map(|name| (*name).to_owned()));
+        assert_eq!(names(&["f", "g", "f", "f"]), ["f", "g", "f #2", "f #3"]);
+        assert_eq!(names(&["f", "f", "f #2", "f"]), ["f", "f #2", "f #2 #2", "f #3"]);
+        assert_eq!(names(&["f #2", "f", "f", "f #3", "f"]), ["f #2", "f", "f #3", "f #3 #2", "f #4"]);
+    }
 }

@@ -75,7 +75,7 @@ fn programs_without_build_id_differ_by_their_headers() {
 fn each_profile_is_compared_by_its_own_side_file() {
     let program = ran("mismatch-several", &[]);
     // The same code with another build ID, whose length is not a multiple of a word.
-    let other = Program::compile("mismatch-several-other", "host.c", &["-Wl,--build-id=0x0102030405"]);
+    let other = Program::compile("mismatch-several-other", "host.c", &["-Wl,--build-id=0x0102030405", "-O1"]);
     other.run(&[]);
     assert_eq!(gprof(&other, &["-b", "program"]).0, "");
     for (ran, prefix) in [(&program, "a"), (&program, "b"), (&other, "c"), (&other, "d"), (&other, "e")] {

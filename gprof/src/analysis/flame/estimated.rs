@@ -5,32 +5,20 @@
 //! is too short, or when there are enough frames, becomes a frame "(cut)".
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
+use super::callees::{Callees, Target};
 use super::frames::{Certainty, Flame, FlameOrigin, FlameSubject};
 use super::raw::{LEAST_PART, MOST_FRAMES, Raw};
 use crate::analysis::bounds::Bounds;
-use crate::analysis::graph::{Graph, Node};
+use crate::analysis::graph::Graph;
 use crate::analysis::ordered::Ordered;
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// What is unfolded: a function, a cycle, or a function as a member of its cycle's frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Target {
-    Function(FunctionId),
-    Cycle(usize),
-    Member(FunctionId),
-}
-
 /// Makes the flame graph. `bounds` are those of the whole program, if the graph is about the whole program.
 pub(crate) fn flame(graph: &Graph, functions: &Functions<'_>, bounds: Option<&Bounds>) -> Flame {
-    let callers = Callers::new(graph, functions);
-    let least = graph.total() * LEAST_PART;
-    let mut unfolding = Unfolding { graph, bounds, callers, least, raw: Raw::new(), open: BinaryHeap::new() };
-    unfolding.roots(functions);
-    while let Some((Ordered(time), Reverse(frame), target)) = unfolding.open.pop() {
-        unfolding.unfold(time, frame, target);
-    }
+    let mut unfolding = Unfolding::new(graph, functions, bounds);
+    unfolding.run(functions);
     unfolding.raw.finish(FlameOrigin::Estimated, |_| 0.0)
 }
 
@@ -73,6 +61,7 @@ struct Unfolding<'a> {
     graph: &'a Graph,
     bounds: Option<&'a Bounds>,
     callers: Callers,
+    callees: Callees,
     /// The least time of a frame, in samples.
     least: f64,
     raw: Raw,
@@ -80,14 +69,33 @@ struct Unfolding<'a> {
     open: BinaryHeap<(Ordered, Reverse<usize>, Target)>,
 }
 
-impl Unfolding<'_> {
+impl<'a> Unfolding<'a> {
+    fn new(graph: &'a Graph, functions: &Functions<'_>, bounds: Option<&'a Bounds>) -> Unfolding<'a> {
+        Unfolding {
+            graph,
+            bounds,
+            callers: Callers::new(graph, functions),
+            callees: Callees::default(),
+            least: graph.total() * LEAST_PART,
+            raw: Raw::new(),
+            open: BinaryHeap::new(),
+        }
+    }
+
+    fn run(&mut self, functions: &Functions<'_>) {
+        self.roots(functions);
+        while let Some((Ordered(time), Reverse(frame), target)) = self.open.pop() {
+            self.unfold(time, frame, target);
+        }
+    }
+
     /// Adds a frame for the time of each function or cycle that no caller gets.
     fn roots(&mut self, functions: &Functions<'_>) {
         let alone = functions.ids().filter(|id| self.graph.cycle_of(*id).is_none()).map(Target::Function);
         let targets: Vec<Target> = alone.chain((0..self.graph.cycles().len()).map(Target::Cycle)).collect();
         let mut roots: Vec<(Ordered, Reverse<usize>, Target)> = Vec::new();
         for (at, target) in targets.into_iter().enumerate() {
-            let (whole, (_, handed)) = (self.time(target), self.callers.of(target));
+            let (whole, (_, handed)) = (target.time(self.graph), self.callers.of(target));
             let rest = whole - handed;
             // Sums of shares differ from the whole in their last bits.
             if rest > whole * 1e-9 {
@@ -102,18 +110,14 @@ impl Unfolding<'_> {
         self.cut(0, cut);
     }
 
-    /// The time of a function or cycle with all that it called, in samples.
-    fn time(&self, target: Target) -> f64 {
-        let share = match target {
-            Target::Function(id) | Target::Member(id) => self.graph.share(id),
-            Target::Cycle(at) => self.graph.node_share(Node::Cycle(at)),
-        };
-        share.own + share.children
+    /// Whether a frame with this time is long enough to be added.
+    fn has_room(&self, time: f64) -> bool {
+        time > 0.0 && time >= self.least && self.raw.len() < MOST_FRAMES
     }
 
     /// Adds a frame that will be unfolded. Returns the time if the frame is too short.
     fn add(&mut self, parent: usize, time: f64, target: Target) -> f64 {
-        if time <= 0.0 || time < self.least || self.raw.len() >= MOST_FRAMES {
+        if !self.has_room(time) {
             return time.max(0.0);
         }
         let above = self.raw.frame(parent);
@@ -150,35 +154,65 @@ impl Unfolding<'_> {
         }
     }
 
-    /// Adds the callees of a frame, and gives the rest of the time to the frame itself.
+    /// Adds the callees of a frame, and gives the rest of the time to the frame itself. The callees behind the first one that is
+    /// too short are cut together: a function with many callees may be called by many.
     fn unfold(&mut self, time: f64, frame: usize, target: Target) {
-        let whole = self.time(target);
+        let whole = target.time(self.graph);
         let part = if whole > 0.0 { time / whole } else { 0.0 };
-        let (mut cut, mut handed) = (0.0, 0.0);
-        for (callee, samples) in self.callees(target) {
-            handed += part * samples;
-            cut += self.add(frame, part * samples, callee);
+        let number = self.callees.of(target, self.graph);
+        let (mut at, mut cut) = (0, 0.0);
+        while let Some(callee) = self.callees.get(number, at) {
+            if !self.has_room(part * callee.samples) {
+                cut = part * callee.rest;
+                break;
+            }
+            self.add(frame, part * callee.samples, callee.target);
+            at += 1;
         }
         self.cut(frame, cut);
-        self.raw.count(frame, time - handed);
+        self.raw.count(frame, time - part * self.callees.handed(number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::flat::Flat;
+    use crate::analysis::graph::arcs::Arcs;
+    use crate::analysis::graph::propagate::GraphSelection;
+    use crate::analysis::selection::{ArcSelection, Selections};
+    use crate::image::Symbol;
+
+    /// A thousand functions call a function that calls as many others as `callees`. The time of each called function is far
+    /// less than that of a frame. Returns how often a callee was looked at, and the flame graph.
+    fn looked_at(callees: u64) -> (usize, Flame) {
+        const CALLERS: u64 = 1000;
+        let hub = CALLERS + 1;
+        let symbol = |address| Symbol { address: 4 * address, name: b"f", is_static: false, is_func: true };
+        let count = hub + callees;
+        let functions = Functions::new((1..=count).map(symbol).collect(), 4 * (count + 1));
+        let arc = |from: u64, to: u64| gmon::Arc { frompc: 4 * from + 1, selfpc: 4 * to, count: 1 };
+        let callers = (1..=CALLERS).map(|caller| arc(caller, hub));
+        let arcs: Vec<gmon::Arc> = callers.chain((hub + 1..=count).map(|callee| arc(hub, callee))).collect();
+        let Selections { graph: entries, time, .. } = Selections::program(&functions);
+        let selection = GraphSelection { entries: &entries, time: &time, excludes_callees: true };
+        let arcs = Arcs::selected(&arcs, &functions, &ArcSelection::default(), &[], false);
+        let flat = Flat { time: vec![1.0; functions.len()], total: count as f64, runtime: 0.0 };
+        let graph = Graph::unranked(arcs, &flat, &functions, selection);
+        let mut unfolding = Unfolding::new(&graph, &functions, None);
+        unfolding.run(&functions);
+        (unfolding.callees.looked_at, unfolding.raw.finish(FlameOrigin::Estimated, |_| 0.0))
     }
 
-    /// The callees of a function or the members of a cycle, with the time that they hand up.
-    fn callees(&self, target: Target) -> BTreeMap<Target, f64> {
-        let mut callees = BTreeMap::new();
-        match target {
-            Target::Cycle(at) => {
-                let members = self.graph.cycles()[at].members.iter().map(|id| Target::Member(*id));
-                callees.extend(members.map(|member| (member, self.time(member))));
-            }
-            Target::Function(id) | Target::Member(id) => {
-                for (arc, handed) in self.graph.children(id).iter().map(|arc| self.graph.arc(*arc)) {
-                    let Some((own, children)) = handed.filter(|_| !self.graph.is_inner(arc)) else { continue };
-                    let callee = self.graph.cycle_of(arc.child).map_or(Target::Function(arc.child), Target::Cycle);
-                    *callees.entry(callee).or_insert(0.0) += own + children;
-                }
-            }
+    #[test]
+    fn many_short_callees_of_many_frames_are_no_work() {
+        for callees in [20_000, 40_000] {
+            let (looked_at, flame) = looked_at(callees);
+            assert!(flame.frames.len() > 2_000, "the function has a frame on each of its callers");
+            assert!(looked_at < callees as usize + 10_000, "{callees}: {looked_at}");
+            let sum: f64 = flame.frames.iter().map(|frame| frame.own).sum();
+            let all = 1001.0 + callees as f64;
+            assert!((sum - all).abs() < 1e-6 * all, "{sum}");
         }
-        callees
     }
 }

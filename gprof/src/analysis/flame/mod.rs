@@ -1,5 +1,6 @@
 //! Flame graphs: trees of frames with times, small enough to draw.
 
+mod callees;
 pub(super) mod dominated;
 pub(super) mod estimated;
 mod frames;

@@ -1,12 +1,14 @@
 //! The numbers of the page, as JSON for its scripts.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::sources;
 use crate::analysis::entries::{Calls, Endpoint, LineKind};
 use crate::analysis::graph::Node;
-use crate::analysis::{Analysis, Certainty, Flame, FlameOrigin, FlameSubject};
+use crate::analysis::ordered::Ordered;
+use crate::analysis::{Analysis, Certainty, Flame, FlameOrigin, FlameSubject, FunctionTimes};
 use crate::load::side_info::SideThread;
 use crate::report::json_value::{Value, write_list, write_record};
 use crate::symbols::functions::FunctionId;
@@ -50,34 +52,27 @@ fn time(analysis: &Analysis<'_>, samples: f64) -> f64 {
     if analysis.clock().rate > 0.0 { analysis.clock().time(samples) } else { 0.0 }
 }
 
-/// The functions of the page: those with time or calls.
+/// The functions of the page: those with time or calls, also beyond a limit of the reports, and those of the pictures.
 struct Known {
-    functions: Vec<FunctionId>,
+    functions: Vec<FunctionTimes>,
     place: HashMap<FunctionId, usize>,
 }
 
 impl Known {
+    /// Finds the functions. The longest self time comes first.
     fn new(analysis: &Analysis<'_>) -> Known {
-        let mut known = Known { functions: Vec::new(), place: HashMap::new() };
-        analysis.flat_rows().for_each(|row| known.add(row.function));
-        let entries = analysis.entries().filter_map(|node| match node {
-            Node::Function(id) => Some(id),
-            Node::Cycle(_) => None,
-        });
-        entries.for_each(|id| known.add(id));
+        let mut functions: Vec<FunctionTimes> = analysis.function_times().collect();
+        functions.sort_by_key(|function| Reverse(Ordered(function.own)));
+        let mut place: HashMap<FunctionId, usize> =
+            functions.iter().enumerate().map(|(at, function)| (function.id, at)).collect();
         for frame in analysis.flame().frames.iter().chain(&analysis.dominators().frames) {
-            if let FlameSubject::Function(id) = frame.subject {
-                known.add(id);
-            }
+            let FlameSubject::Function(id) = frame.subject else { continue };
+            place.entry(id).or_insert_with(|| {
+                functions.push(analysis.times_of(id));
+                functions.len() - 1
+            });
         }
-        known
-    }
-
-    fn add(&mut self, id: FunctionId) {
-        let next = self.functions.len();
-        if *self.place.entry(id).or_insert(next) == next {
-            self.functions.push(id);
-        }
+        Known { functions, place }
     }
 }
 
@@ -94,41 +89,12 @@ fn write_numbers(name: &str, numbers: impl Iterator<Item = f64>, out: &mut dyn W
     out.write_all(b"]")
 }
 
-/// The times and calls of a function in the call graph.
-#[derive(Clone, Copy, Debug, Default)]
-struct Inclusive {
-    time: f64,
-    error: f64,
-    calls: u64,
-    self_calls: u64,
-}
-
-fn inclusive(analysis: &Analysis<'_>, id: FunctionId) -> Inclusive {
-    let lines = analysis.entry(Node::Function(id));
-    let Some(line) = lines.iter().find(|line| matches!(line.kind, LineKind::Primary(_))) else {
-        return Inclusive::default();
-    };
-    let (own, children) = line.times.unwrap_or_default();
-    let (calls, self_calls) = match line.calls {
-        Calls::Total { outer, inner } => (outer, inner),
-        _ => (0, 0),
-    };
-    Inclusive { time: own + children, error: line.inclusive_error, calls, self_calls }
-}
-
 fn write_functions(analysis: &Analysis<'_>, known: &Known, out: &mut dyn Write) -> io::Result<()> {
-    let mut own: HashMap<FunctionId, (f64, f64)> = HashMap::new();
-    for row in analysis.flat_rows() {
-        let sum = own.entry(row.function).or_default();
-        *sum = (sum.0 + row.self_time, sum.1.hypot(row.error));
-    }
-    let own = |id: &FunctionId| own.get(id).copied().unwrap_or_default();
-    let inclusive: Vec<Inclusive> = known.functions.iter().map(|id| inclusive(analysis, *id)).collect();
     let mut files: Vec<Vec<u8>> = Vec::new();
     let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut places: Vec<(f64, f64)> = Vec::new();
-    for id in &known.functions {
-        let place = analysis.source_location(*id).map(|place| {
+    for function in &known.functions {
+        let place = analysis.source_location(function.id).map(|place| {
             let file = analysis.shortened(place.file).into_owned();
             let next = files.len();
             let number = *numbers.entry(file.clone()).or_insert(next);
@@ -140,26 +106,27 @@ fn write_functions(analysis: &Analysis<'_>, known: &Known, out: &mut dyn Write) 
         places.push(place.unwrap_or((-1.0, 0.0)));
     }
     let functions = || known.functions.iter();
-    write_list("functions", functions().map(|id| vec![("name", analysis.name(*id).into())]), out)?;
+    write_list("functions", functions().map(|of| vec![("name", analysis.name(of.id).into())]), out)?;
     write_list("files", files.into_iter().map(|file| vec![("name", Value::from(file))]), out)?;
-    write_numbers("image", functions().map(|id| analysis.function(*id).image as f64), out)?;
+    // Boxes of the drawing have this number.
+    write_numbers("id", functions().map(|of| of.id.index() as f64), out)?;
+    write_numbers("image", functions().map(|of| analysis.function(of.id).image as f64), out)?;
     write_numbers("file", places.iter().map(|place| place.0), out)?;
     write_numbers("line", places.iter().map(|place| place.1), out)?;
-    write_numbers("own", functions().map(|id| own(id).0), out)?;
-    write_numbers("ownError", functions().map(|id| own(id).1), out)?;
-    write_numbers("inclusive", inclusive.iter().map(|of| of.time), out)?;
-    write_numbers("inclusiveError", inclusive.iter().map(|of| of.error), out)?;
-    write_numbers("calls", inclusive.iter().map(|of| of.calls as f64), out)?;
-    write_numbers("selfCalls", inclusive.iter().map(|of| of.self_calls as f64), out)?;
-    let cycle = |id: &FunctionId| analysis.cycle_of(*id).map_or(0.0, |at| at as f64 + 1.0);
-    write_numbers("cycle", functions().map(cycle), out)
+    write_numbers("own", functions().map(|of| time(analysis, of.own)), out)?;
+    write_numbers("ownError", functions().map(|of| time(analysis, of.own_error)), out)?;
+    write_numbers("inclusive", functions().map(|of| time(analysis, of.inclusive)), out)?;
+    write_numbers("inclusiveError", functions().map(|of| time(analysis, of.inclusive_error)), out)?;
+    write_numbers("calls", functions().map(|of| of.calls as f64), out)?;
+    write_numbers("selfCalls", functions().map(|of| of.self_calls as f64), out)?;
+    write_numbers("cycle", functions().map(|of| of.cycle.map_or(0.0, |at| at as f64 + 1.0)), out)
 }
 
 /// Writes the calls between functions, with the time that each hands to its caller.
 fn write_calls(analysis: &Analysis<'_>, known: &Known, out: &mut dyn Write) -> io::Result<()> {
     let mut calls: Vec<[f64; 4]> = Vec::new();
-    for (caller, id) in known.functions.iter().enumerate() {
-        for line in analysis.entry(Node::Function(*id)).iter().filter(|line| line.kind == LineKind::Callee) {
+    for (caller, function) in known.functions.iter().enumerate() {
+        for line in analysis.entry(Node::Function(function.id)).iter().filter(|line| line.kind == LineKind::Callee) {
             let Endpoint::Function(callee) = line.endpoint else { continue };
             let Some(callee) = known.place.get(&callee) else { continue };
             let count = match line.calls {

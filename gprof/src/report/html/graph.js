@@ -6,6 +6,8 @@ class GraphView {
     this.size = ["width", "height"].map((side) => Number(this.svg.getAttribute(side)));
     this.scale = 1;
     this.boxes = Array.from(this.svg.querySelectorAll(".box"));
+    // Names of functions need not differ; boxes and functions have the same numbers.
+    this.functions = new Map(data.id.map((id, at) => [String(id), at]));
     for (const box of this.boxes) box.addEventListener("click", () => this.open(box));
     const button = (text, title, act) => {
       const made = element("button", { type: "button", title }, text);
@@ -39,16 +41,15 @@ class GraphView {
     box.scrollTop = middle[1] * this.scale - box.clientHeight / 2;
   }
 
-  nameOf(box) {
-    return box.querySelector("title").textContent.split("\n")[0];
+  functionOf(box) {
+    return this.functions.get(box.getAttribute("data-function"));
   }
 
   open(box) {
-    const found = data.functions.findIndex((of) => of.name === this.nameOf(box));
-    if (found >= 0) openFunction(found);
+    openFunction(this.functionOf(box));
   }
 
   search(test) {
-    for (const box of this.boxes) box.classList.toggle("match", test !== null && test(this.nameOf(box)));
+    for (const box of this.boxes) box.classList.toggle("match", test !== null && test(data.functions[this.functionOf(box)].name));
   }
 }
