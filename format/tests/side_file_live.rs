@@ -202,6 +202,22 @@ fn threads_have_the_ticks_of_their_nodes() {
 }
 
 #[test]
+fn ticks_of_a_thread_that_is_not_used_yet_are_no_other_threads() {
+    let mut bytes = start(Order::Little);
+    let thread = |index: u64| SETTLED | u64::from(THREAD) << 48 | index;
+    let nodes = [UNUSED, node(thread(2), 0, 0), node(0x40_0010, 1, 5), node(thread(0), 0, 0), node(0x40_0010, 3, 7)];
+    push(&mut bytes, 0, &nodes, Order::Little);
+    // In memory, the first thread is not used yet. In the file, the second thread is the first.
+    let used = |number: u64| [number | 1 << 32, 0, 0];
+    push_numbers(&mut bytes, "TIDS", &[[0; 3], used(21), used(22)].concat(), Order::Little);
+    let side = SideFile::parse(&bytes).unwrap();
+    let threads: Vec<_> = side.threads().iter().map(|thread| (thread.number, thread.ticks)).collect();
+    assert_eq!(threads, [(21, 0), (22, 5)]);
+    let unknown = Place { object: ELSEWHERE, address: 0 };
+    assert_eq!(side.contexts().nodes().iter().map(Node::place).nth(2), Some(unknown));
+}
+
+#[test]
 fn a_node_without_an_address_has_no_place_for_its_ticks() {
     let mut bytes = start(Order::Little);
     push(&mut bytes, 0, &[UNUSED, node(0, 0, 3)], Order::Little);

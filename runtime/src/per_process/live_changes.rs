@@ -6,6 +6,7 @@ use core::slice;
 use core::sync::atomic::{
     AtomicU64,
     Ordering::{Relaxed, Release, SeqCst},
+    fence,
 };
 
 use gmon::encode::Sink;
@@ -80,7 +81,10 @@ impl Changing<'_> {
         }
         self.keep(|(first, behind, _)| behind <= start || end <= first);
         let free = self.0.mappings().iter().find(|mapping| mapping.end.load(Relaxed) == 0);
+        self.0.is_full.store(free.is_none(), Relaxed);
         if let Some(mapping) = free {
+            // No reader may find the new start with the old end.
+            fence(Release);
             mapping.start.store(start, Relaxed);
             mapping.bias.store(bias, Relaxed);
             mapping.object.store(object, Relaxed);
@@ -94,6 +98,7 @@ impl Changing<'_> {
             let end = mapping.end.load(Relaxed);
             if end != 0 && !is_kept((mapping.start.load(Relaxed), end, mapping.object.load(Relaxed))) {
                 mapping.end.store(0, Release);
+                self.0.is_full.store(false, Relaxed);
             }
         }
     }
@@ -159,7 +164,7 @@ impl Drop for Changing<'_> {
 mod tests {
     use gmon::layout::side_file::{END, REASONS};
 
-    use super::super::live_parts::{LiveParts, size_of_parts};
+    use super::super::live_parts::{LiveParts, MOST_MAPPINGS, size_of_parts};
     use super::*;
     use crate::os::map;
 
@@ -204,6 +209,13 @@ mod tests {
         assert_eq!([0x7400, 0x7800, 0x8400, 0x9000].map(|address| live.is_mapped(address)), [false, true, true, true]);
         changing.keep(|(_, _, object)| object == 6);
         assert!(!live.is_mapped(0x7800) && live.is_mapped(0x9000));
+        for start in 0..=MOST_MAPPINGS {
+            assert!(!live.is_full.load(Relaxed));
+            changing.map(start * 0x1000, (start + 1) * 0x1000, 0, 8);
+        }
+        assert!(live.is_full.load(Relaxed));
+        changing.keep(|(start, ..)| start != 0);
+        assert!(!live.is_full.load(Relaxed) && live.is_mapped(0x1000));
         assert_eq!(changing.number(1 << 16), None);
         for (key, number) in [(1 << 16, 3), (2 << 16, 4), (1 << 16, 9)] {
             changing.set_number(key | 77, number);

@@ -95,6 +95,8 @@ pub(crate) struct LiveParts {
     pub(crate) described: AtomicUsize,
     /// Whether an object may have been left out, because another thread was changing the file.
     pub(crate) has_missed: AtomicBool,
+    /// Whether a mapping was left out, because all mappings are in use.
+    pub(crate) is_full: AtomicBool,
 }
 
 /// The bytes of the parts that [`LiveParts::begin`] makes, without the filler, for this number of threads.
@@ -109,7 +111,7 @@ pub(crate) const fn size_of_parts(threads: usize) -> usize {
 pub(crate) struct Changing<'a>(pub(super) &'a LiveParts);
 
 impl LiveParts {
-    pub(super) const fn new() -> LiveParts {
+    pub(crate) const fn new() -> LiveParts {
         LiveParts {
             sums: AtomicPtr::new(ptr::null_mut()),
             mappings: AtomicPtr::new(ptr::null_mut()),
@@ -122,6 +124,7 @@ impl LiveParts {
             found: AtomicU32::new(0),
             described: AtomicUsize::new(0),
             has_missed: AtomicBool::new(false),
+            is_full: AtomicBool::new(false),
         }
     }
 
@@ -177,6 +180,7 @@ impl LiveParts {
         self.found.store(0, SeqCst);
         self.described.store(0, SeqCst);
         self.has_missed.store(false, SeqCst);
+        self.is_full.store(false, SeqCst);
     }
 
     /// Stores the number and the name of a thread.

@@ -27,7 +27,7 @@ pub(crate) use contexts::{
     ContextTree, Contexts, Frozen, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, WHILE_CLOSING, position,
 };
 pub(crate) use live_changes::{encode_object, key_of};
-pub(crate) use live_parts::{Changing, size_of_parts};
+pub(crate) use live_parts::{Changing, LiveParts, size_of_parts};
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
 pub(crate) use nodes::ContextNode;
 pub(crate) use open_file::OpenFile;

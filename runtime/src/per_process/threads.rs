@@ -22,7 +22,7 @@ pub(crate) const OF_NAME: i32 = -1;
 /// The counts of a thread, or of several threads of one name. An entry of zeros is free. Entries are never removed, because nodes of
 /// the tree refer to them.
 pub(crate) struct ThreadEntry {
-    /// The system's number of the thread, or [`OF_NAME`]. Stored last.
+    /// The system's number of the thread, or [`OF_NAME`], which is stored last. An entry of a thread is found once it is `latest`.
     pub(crate) number: AtomicI32,
     /// Whether the thread knows its entry. An entry can be made for a thread from outside of the thread.
     pub(crate) has_entered: AtomicBool,
@@ -83,7 +83,12 @@ impl ThreadList {
     /// Frees all entries.
     pub(super) fn clear(&self) {
         let ThreadList { entries, threads, names } = self;
-        if threads.swap(0, SeqCst) + names.swap(0, SeqCst) > 0 {
+        // The entry of all others is used without being counted.
+        let has_others = self
+            .all()
+            .last()
+            .is_some_and(|others| [&others.ticks, &others.threads].iter().any(|number| number.load(SeqCst) > 0));
+        if threads.swap(0, SeqCst) + names.swap(0, SeqCst) > 0 || has_others {
             entries.clear();
         }
     }
@@ -199,6 +204,24 @@ impl EndedCalls {
         if !start.is_null() {
             // SAFETY: all of the memory that `map` mapped; the child of a fork has no other thread.
             unsafe { clear(start.cast(), slots.load(SeqCst) * size_of::<EndedCall>()) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_all_other_threads_are_cleared_too() {
+        let list = ThreadList::new();
+        list.clear();
+        list.map();
+        let others = &list.all()[OTHERS];
+        for number in [&others.ticks, &others.threads] {
+            number.store(5, SeqCst);
+            list.clear();
+            assert_eq!(number.load(SeqCst), 0);
         }
     }
 }

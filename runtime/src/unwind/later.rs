@@ -67,8 +67,13 @@ impl Later<'_> {
             return object.as_ref().filter(|object| object.contains(pc)).and_then(function);
         };
         // SAFETY: the caller's promise.
-        let object =
-            unsafe { copies.find(pc).or_else(|| copies.find_or_add(self.list.base(&CopiedByKernel, pc)?, pc)) };
+        let object = unsafe {
+            copies.find(pc).or_else(|| {
+                // The list is long, and each word of it is a system call.
+                let base = if copies.has_room() { self.list.base(&CopiedByKernel, pc) } else { None };
+                copies.find_or_add(base?, pc)
+            })
+        };
         object.and_then(function)
     }
 }
@@ -108,11 +113,7 @@ impl LaterObjects {
     }
 
     /// Describes the object with code at an address: stores its build ID, and the path that it has in the list.
-    ///
-    /// # Safety
-    ///
-    /// As for [`LaterObjects::find`].
-    pub(super) unsafe fn describe(
+    pub(super) fn describe(
         self,
         memory: &impl Memory,
         pc: usize,
@@ -121,12 +122,14 @@ impl LaterObjects {
     ) -> Option<Description> {
         let (entry, bias) = self.entry(memory, pc)?;
         let image = Image::at(memory, bias)?;
-        // SAFETY: the caller's promise.
-        let object = unsafe { image.object(memory) }.filter(|object| object.contains(pc))?;
+        let code = image.parts(memory)?.code;
+        if !code.contains(&pc) {
+            return None;
+        }
         Some(Description {
             bias,
-            start: object.start(),
-            end: object.end(),
+            start: code.start,
+            end: code.end,
             build_id: image.build_id(memory, build_id),
             path: path_at(memory, memory.read(entry.checked_add(NAME)?)?, path).unwrap_or(0),
         })

@@ -67,7 +67,8 @@ impl TableCopies {
         objects.find(|object| object.contains(pc))
     }
 
-    /// As [`TableCopies::find`]; if there is no copy, the tables of the object whose first byte is at `base` are copied, if there is room.
+    /// As [`TableCopies::find`]; if there is no copy, the tables of the object whose first byte is at `base` are copied, if there
+    /// is room: see [`TableCopies::has_room`].
     /// Two threads may copy them at the same time; then the later copy is dropped.
     ///
     /// # Safety
@@ -75,7 +76,6 @@ impl TableCopies {
     /// As for [`TableCopies::find`].
     #[inline(never)]
     pub(super) unsafe fn find_or_add(&self, base: usize, pc: usize) -> Option<&'static Object<'static>> {
-        self.copies.last().filter(|last| last.load(Acquire).is_null())?;
         let parts =
             Image::at(&CopiedByKernel, base)?.parts(&CopiedByKernel).filter(|parts| parts.code.contains(&pc))?;
         let added = TableCopy::make(&parts)?;
@@ -91,6 +91,11 @@ impl TableCopies {
         }
         // SAFETY: as above.
         found.map(|copy| unsafe { &(*copy).object })
+    }
+
+    /// Whether another copy can be added.
+    pub(super) fn has_room(&self) -> bool {
+        self.copies.last().is_some_and(|last| last.load(Acquire).is_null())
     }
 
     /// Drops all copies.

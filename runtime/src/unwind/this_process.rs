@@ -170,11 +170,26 @@ pub(crate) fn stays(address: usize) -> bool {
 }
 
 /// Describes the object with code at an address, if it was loaded after the start and no thread is in [`while_closing`]. Stores its
-/// build ID and its path. Async-signal-safe.
-pub(crate) fn describe_later(pc: usize, build_id: &mut [u8], path: &mut [u8]) -> Option<Description> {
+/// build ID and its path. `is_kept` says whether the address is of a frame of this thread, which keeps the object loaded.
+/// Async-signal-safe.
+pub(crate) fn describe_later(pc: usize, is_kept: bool, build_id: &mut [u8], path: &mut [u8]) -> Option<Description> {
     let reading = PUBLISHED.read();
-    // SAFETY: no object is closed before `reading` is dropped, and the result has nothing of the object.
-    unsafe { reading.later()?.describe(&memory(), pc, build_id, path) }
+    let later = reading.later()?;
+    // A wrong frame does not keep the object. Then only `reading` does, if the runtime hears when the object is closed.
+    let memory = LaterMemory { own: memory(), is_kept: is_kept && later.may_remember };
+    later.describe(&memory, pc, build_id, path)
+}
+
+/// The memory of objects that were loaded after the start, which another thread may unload at this moment unless they are kept.
+struct LaterMemory<M> {
+    own: M,
+    is_kept: bool,
+}
+
+impl<M: Memory> Memory for LaterMemory<M> {
+    fn read(&self, address: usize) -> Option<usize> {
+        if self.is_kept { self.own.read(address) } else { CopiedByKernel.read(address) }
+    }
 }
 
 /// Forgets the walks of the parent in the child of a fork.

@@ -82,8 +82,9 @@ fn put_bins(out: &mut Writer, number: usize, counts: &[Tally]) {
     });
 }
 
-/// Writes the calls from objects, to objects, and inside them.
-pub(super) fn put_calls(out: &mut Writer, counts: &[Tally]) {
+/// Writes the calls from objects, to objects, and inside them. The file describes the objects up to the number `described`; places in
+/// others are elsewhere.
+pub(super) fn put_calls(out: &mut Writer, counts: &[Tally], described: usize) {
     if counts.iter().all(Tally::is_samples) {
         return;
     }
@@ -91,7 +92,8 @@ pub(super) fn put_calls(out: &mut Writer, counts: &[Tally]) {
         let mut calls = CallEncoder::begin(out, None);
         for count in counts {
             if let Some(caller) = count.caller() {
-                let call = Call { caller: place(caller), callee: place(count.place), count: count.count };
+                let [caller, callee] = [caller, count.place].map(|place| place_among(described, place));
+                let call = Call { caller, callee, count: count.count };
                 calls.put(out, &call);
             }
         }
@@ -100,7 +102,13 @@ pub(super) fn put_calls(out: &mut Writer, counts: &[Tally]) {
 
 /// A place as the file has it.
 pub(super) fn place(place: usize) -> Place {
-    if is_listed(number(place)) {
+    place_among(usize::MAX, place)
+}
+
+/// A place as a file has it that describes the objects up to the number `described`.
+fn place_among(described: usize, place: usize) -> Place {
+    let is_described = !is_object(number(place)) || number(place) <= described;
+    if is_described && is_listed(number(place)) {
         Place { object: number(place) as u32, address: address(place) as u64 }
     } else {
         Place { object: ELSEWHERE as u32, address: 0 }

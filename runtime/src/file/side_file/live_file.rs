@@ -17,9 +17,9 @@ use super::{counts, objects, run};
 use crate::file::output::{self, Refusal};
 use crate::file::writer::{Writer, Written};
 use crate::objects::{Tally, for_each_mapping, for_each_object, is_object, object};
-use crate::os::{Errno, Fd, LARGEST_PAGE, a_moment, map_file, unmap};
-use crate::per_process::{Changing, PER_PROCESS, size_of_parts};
-use crate::samples::contexts::begin_live;
+use crate::os::{Errno, Fd, LARGEST_PAGE, map_file, unmap};
+use crate::per_process::{Changing, LiveParts, PER_PROCESS, size_of_parts};
+use crate::samples::contexts::{begin_live, patience};
 use crate::unwind::stays;
 
 /// The size of a slot for calls, a hole at first. A snapshot writes the calls into one slot while the other one has those of the
@@ -91,16 +91,20 @@ unsafe fn last_object() -> usize {
     last
 }
 
-/// Waits until no handler changes the live side file; `None` if there is no such file.
+/// Waits until no handler changes the live side file, but not for long: see [`patience`]. `None` if a handler does not come to its end,
+/// or if there is no such file.
 fn change() -> Option<Changing<'static>> {
-    let live = &PER_PROCESS.memory.contexts.live;
-    while live.is_there() {
-        match live.change() {
-            None => a_moment(),
-            changing => return changing,
+    change_within(&PER_PROCESS.memory.contexts.live, patience())
+}
+
+/// As [`change`]; `wait` waits, and returns false when that was long enough.
+fn change_within(live: &LiveParts, mut wait: impl FnMut() -> bool) -> Option<Changing<'_>> {
+    loop {
+        let changing = live.change();
+        if changing.is_some() || !live.is_there() || !wait() {
+            return changing;
         }
     }
-    None
 }
 
 /// Describes the objects that are known now. Call this before the tree has places in these objects.
@@ -165,7 +169,8 @@ unsafe fn can_go(number: usize, bias: usize) -> bool {
     !stays(bias.wrapping_add(lowpc | 15))
 }
 
-/// Writes the calls of a snapshot, in place of those of the snapshot before.
+/// Writes the calls of a snapshot, in place of those of the snapshot before. If there is no room to describe an object, the calls of
+/// the object are elsewhere, and the result says so.
 pub(super) fn put_calls(counts: &[Tally]) -> Result<(), Refusal> {
     // SAFETY: `control` lets only one thread write files.
     let last = unsafe {
@@ -173,26 +178,25 @@ pub(super) fn put_calls(counts: &[Tally]) -> Result<(), Refusal> {
         describe_mappings();
         last_object()
     };
-    if PER_PROCESS.memory.contexts.live.described.load(Relaxed) < last {
-        return Err((b"describe its objects", Errno::EFBIG));
-    }
     let calls = counts.iter().filter(|count| !count.is_samples()).count();
     if calls * LARGEST_CALL + LARGEST_HEAD + 4 * PART_HEADER_SIZE > SLOT {
         return Err((b"write its calls", Errno::EFBIG));
     }
     let file = PER_PROCESS.memory.contexts.tree.live.file.file().ok_or((&b"find it"[..], Errno::EBADF))?;
-    replace_calls(file, counts).map_err(|error| (&b"write"[..], error))
+    let described = PER_PROCESS.memory.contexts.live.described.load(Relaxed);
+    replace_calls(file, counts, described).map_err(|error| (&b"write"[..], error))?;
+    if described < last { Err((b"describe all objects in it", Errno::EFBIG)) } else { Ok(()) }
 }
 
 /// Writes calls into one slot, and then makes the other slot a filler.
 ///
 /// A slot is a filler, whose content is skipped. With calls, its header is that of an empty filler, behind which follow the calls and
 /// another filler.
-fn replace_calls(file: Fd, counts: &[Tally]) -> Result<(), Errno> {
+fn replace_calls(file: Fd, counts: &[Tally], described: usize) -> Result<(), Errno> {
     let turn = SNAPSHOTS.load(Relaxed);
     let [slot, other] = [turn % 2, (turn + 1) % 2].map(|slot| SLOTS.load(Relaxed) + slot * SLOT);
     let mut out = Writer::at(file, slot + PART_HEADER_SIZE);
-    counts::put_calls(&mut out, counts);
+    counts::put_calls(&mut out, counts, described);
     let left = slot + SLOT - PART_HEADER_SIZE - out.position();
     part(&mut out, FILLER, 0, left as u64);
     out.finish()?;
@@ -203,4 +207,34 @@ fn replace_calls(file: Fd, counts: &[Tally]) -> Result<(), Errno> {
     set_length(slot, 0)?;
     SNAPSHOTS.store(turn + 1, Relaxed);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::map;
+
+    #[test]
+    fn a_handler_that_does_not_end_is_not_waited_for_for_ever() {
+        let live = LiveParts::new();
+        assert!(change_within(&live, || panic!("there is no file")).is_none());
+        let length = size_of_parts(0) + ROOM;
+        // SAFETY: fresh memory of that length, which stays mapped.
+        unsafe { live.begin(map(length), length, 0, 0..0) };
+        let mut stopped = live.change();
+        let mut looks = 0;
+        let mut wait = |most| {
+            looks += 1;
+            looks < most
+        };
+        assert!(change_within(&live, || wait(10)).is_none());
+        assert!(
+            change_within(&live, || {
+                stopped = None;
+                true
+            })
+            .is_some()
+        );
+        assert_eq!(looks, 10);
+    }
 }

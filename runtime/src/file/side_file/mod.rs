@@ -95,7 +95,7 @@ fn put_parts(out: &mut Writer, of: Of, in_profile: u64, counts: &[Tally]) {
         objects::put_mappings(out);
     }
     let outside = counts::put_samples(out, counts);
-    counts::put_calls(out, counts);
+    counts::put_calls(out, counts, usize::MAX);
     contexts::put(out, in_profile.saturating_add(outside));
     out.put_end();
 }

@@ -88,30 +88,32 @@ impl Contexts {
         }
     }
 
-    /// Describes the objects of frames in the file, if they were loaded after the start and are not there yet.
-    pub(super) fn describe_frames(&self, frames: impl Iterator<Item = u64>, has_new_nodes: bool) {
-        if !self.live.is_there() || !(has_new_nodes || self.live.has_missed.swap(false, SeqCst)) {
+    /// Describes the objects of frames in the file, if they were loaded after the start and are not there yet. `is_kept` says whether the
+    /// frames are of this thread, which keeps the objects loaded.
+    pub(super) fn describe_frames(&self, frames: impl Iterator<Item = u64>, is_kept: bool, has_new_nodes: bool) {
+        let can_add = self.live.is_there() && !self.live.is_full.load(Relaxed);
+        if !can_add || !(has_new_nodes || self.live.has_missed.swap(false, SeqCst)) {
             return;
         }
         let addresses = frames.map(without_mark).filter(|frame| frame & PLACE == 0);
         let unknown = addresses.map(|pc| pc as usize).filter(|pc| !stays(*pc) && !self.live.is_mapped(*pc));
         for pc in unknown.take(MOST_AT_ONCE) {
             match self.live.change() {
-                Some(changing) => self.describe(&changing, pc),
+                Some(changing) => self.describe(&changing, pc, is_kept),
                 None => self.live.has_missed.store(true, SeqCst),
             }
         }
     }
 
     /// Describes the object with code at an address.
-    fn describe(&self, changing: &Changing<'_>, pc: usize) {
+    fn describe(&self, changing: &Changing<'_>, pc: usize, is_kept: bool) {
         let number = FIRST_FOUND + self.live.found.load(Relaxed);
         let mut found = None;
         let is_new = changing.append(OBJECTS, |room| {
             // The path is first read into the other half of the room.
             let (room, path) = room.split_at_mut_checked(room.len() / 2)?;
             let mut build_id = [0; MOST_BUILD_ID];
-            let object = describe_later(pc, &mut build_id, path)?;
+            let object = describe_later(pc, is_kept, &mut build_id, path)?;
             let identity = build_id.get(..object.build_id)?;
             let item = item(number, &object, identity, path.get(..object.path)?);
             let key = key_of(&item, identity);

@@ -122,7 +122,7 @@ pub(crate) fn hold_walks() -> Option<NoWalks<'static>> {
 
 /// Waits a moment at each call, until the result is false: a handler has then not come to its end for a tenth of a second. A
 /// debugger may have stopped its thread for good. The tick of such a walk has no stack in the file: see [`freeze`].
-fn patience() -> impl FnMut() -> bool {
+pub(crate) fn patience() -> impl FnMut() -> bool {
     const TURNS: u32 = 1000;
     /// Milliseconds.
     const MOMENTS: u32 = 100;
@@ -248,7 +248,9 @@ impl Walking<'_> {
         let is_in_node = contexts.count_chain(thread, inner, outer, walked.ending, ticks);
         contexts.count_outside(self.is_outside && !is_in_node, ticks);
         let new_nodes = contexts.tree.nodes.load(Relaxed).saturating_sub(nodes);
-        contexts.describe_frames(inner.iter().chain(outer).copied(), new_nodes > 0);
+        // Only the thread of the stack keeps the objects of the stack from being unloaded.
+        let is_kept = matches!(self.stack, Stack::Interrupted(_));
+        contexts.describe_frames(inner.iter().chain(outer).copied(), is_kept, new_nodes > 0);
         contexts.use_frames(inner.len() + outer.len(), walked.passed, new_nodes);
         if is_closing {
             // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.

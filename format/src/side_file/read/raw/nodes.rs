@@ -126,11 +126,11 @@ impl Adding<'_> {
     /// The place of an address; elsewhere if the file does not describe the object or the thread.
     fn place(&self, address: u64) -> Place {
         let place = self.places.of(address);
-        let place = match self.threads.index(place.address).filter(|_| place.object == THREAD) {
-            Some(index) => Place { address: index, ..place },
-            None => place,
+        let known = if place.object == THREAD {
+            self.threads.index(place.address).map(|index| Place { address: index, ..place })
+        } else {
+            Some(place)
         };
-        let is_known = self.side.context_place(place).is_ok();
-        if is_known { place } else { Place { object: ELSEWHERE, ..place } }
+        known.filter(|place| self.side.context_place(*place).is_ok()).unwrap_or(Place { object: ELSEWHERE, ..place })
     }
 }

@@ -58,6 +58,11 @@ impl Capacity {
         (self.pages > LEAST_PAGES).then_some(Capacity { pages: self.pages / 2, ..self })
     }
 
+    /// The best capacity without stacks, if the samples have stacks: many processors may have no memory for the stacks of all.
+    pub(super) fn without_stacks(self) -> Option<Capacity> {
+        (self.stack() > 0).then(|| Capacity::of(self.rate, false))
+    }
+
     /// The bytes of the stack in each sample; 0 for none. There are fewer at a higher rate and in a smaller ring, because a lost sample
     /// is worse than a stack that is cut.
     pub(super) fn stack(self) -> u32 {
@@ -120,6 +125,16 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_ring_that_has_no_room_for_stacks_is_tried_without_stacks_once() {
+        for rate in RATES {
+            let least = Capacity { rate, has_stacks: true, pages: LEAST_PAGES };
+            let without = least.without_stacks();
+            assert_eq!(without, (rate < 2000).then(|| Capacity::of(rate, false)));
+            assert_eq!(without.and_then(Capacity::without_stacks), None);
         }
     }
 

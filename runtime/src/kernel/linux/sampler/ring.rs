@@ -73,7 +73,10 @@ pub(super) fn open(rate: u32) -> Result<(), Errno> {
     let mut capacity = Capacity::of(rate, contexts::are_kept());
     while let Err(error) = open_all(rate, capacity) {
         // This much locked memory may not be allowed.
-        let smaller = capacity.smaller().filter(|_| matches!(error, Errno::EPERM | Errno::ENOMEM));
+        let smaller = capacity
+            .smaller()
+            .or_else(|| capacity.without_stacks())
+            .filter(|_| matches!(error, Errno::EPERM | Errno::ENOMEM));
         capacity = smaller.ok_or(error)?;
     }
     STACK.store(capacity.stack(), Relaxed);
