@@ -142,9 +142,9 @@ fn memory_that_cannot_be_had() {
         }
         let found = limited(&ours, kilobytes);
         let said = String::from_utf8(found.stderr).unwrap();
-        // The kernel and the C library need more for a program with more code and variables: about 280 KB are the runtime's.
+        // The kernel and the C library need more for a program with more code and variables: about 460 KB are the runtime's.
         if found.status.code().is_none() || said.contains("cannot set") || said.contains("shared") {
-            assert!(kilobytes < 1700, "{kilobytes}: {:?} {said}", found.status);
+            assert!(kilobytes < 1800, "{kilobytes}: {:?} {said}", found.status);
             continue;
         }
         assert!(found.status.success() && found.stdout == expected.stdout, "{kilobytes}: {said}");
