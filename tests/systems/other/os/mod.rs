@@ -43,6 +43,7 @@ pub fn is_readable(address: usize) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Errno(pub i32);
 impl Errno {
+    pub const EBADF: Errno = Errno(9);
     pub const ENOENT: Errno = Errno(2);
     pub const EAGAIN: Errno = Errno(35);
     pub const ENOMEM: Errno = Errno(12);
