@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// A file that `tests/check.sh` installs. Prints SKIPPED if it is not here.
 pub(crate) fn installed(path: &str) -> Option<PathBuf> {
@@ -65,8 +65,11 @@ impl Client {
     pub(crate) fn found(&self) -> Option<PathBuf> {
         let test = std::env::current_exe().unwrap();
         let installed = test.ancestors().filter_map(|directory| Some(directory.join(self.installed?)));
-        let answers =
-            |path: &PathBuf| Command::new(path).arg(self.question).output().is_ok_and(|output| output.status.success());
+        let answers = |path: &PathBuf| {
+            // callgrind_annotate tells its version as an error.
+            let is_answer = |output: Output| output.status.success() || output.stderr.starts_with(self.name.as_bytes());
+            Command::new(path).arg(self.question).output().is_ok_and(is_answer)
+        };
         let found = installed.chain([PathBuf::from(self.name)]).find(answers);
         if found.is_none() {
             eprintln!("SKIPPED: exports: no {} on this system (tests/check.sh installs it)", self.name);
