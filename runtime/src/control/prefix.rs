@@ -13,6 +13,8 @@ use crate::text::Text;
 struct Replaced {
     /// Whether there is a conversion that tells processes apart.
     is_any: bool,
+    /// Whether there is `%p`.
+    has_number: bool,
     /// Whether there is `%r` and the process has no rank.
     lacks_rank: bool,
 }
@@ -25,6 +27,7 @@ pub(super) fn set(output: &mut Output, value: &[u8], rank: Option<u32>) {
     let said = match convert(&mut output.prefix, value, rank) {
         Ok(replaced) => {
             output.is_whole_name = replaced.is_any;
+            output.has_number = replaced.has_number;
             let why: &[u8] = b": no variable of a launcher has the rank: using 0 for %r (%p tells processes apart)";
             replaced.lacks_rank.then_some((&b""[..], why))
         }
@@ -59,7 +62,10 @@ fn convert<'a>(prefix: &mut Text<NAME_SIZE>, value: &'a [u8], rank: Option<u32>)
                 replaced.lacks_rank = rank.is_none();
             }
             b'h' => push_host(prefix),
-            b'p' => prefix.push(&[NUMBER]),
+            b'p' => {
+                prefix.push(&[NUMBER]);
+                replaced.has_number = true;
+            }
             b'%' => prefix.push(b"%"),
             _ => return Err(value.get(value.len() - rest.len() - 2..value.len() - rest.len()).unwrap_or(b"%")),
         }
@@ -88,7 +94,7 @@ mod tests {
     }
 
     fn whole(text: &[u8], is_any: bool) -> Result<(Vec<u8>, Replaced), &'static [u8]> {
-        Ok((text.to_vec(), Replaced { is_any, lacks_rank: false }))
+        Ok((text.to_vec(), Replaced { is_any, has_number: text.contains(&NUMBER), lacks_rank: false }))
     }
 
     #[test]
@@ -100,7 +106,7 @@ mod tests {
         assert_eq!(converted(b"%p-%p", None), whole(b"\0-\0", true));
         assert_eq!(converted(b"x/%h/y", None), whole(&[b"x/", host, b"/y"].concat(), true));
         assert_eq!(converted(b"%r%h%p%%", Some(0)), whole(&[b"0", host, b"\0%"].concat(), true));
-        let replaced = Replaced { is_any: true, lacks_rank: true };
+        let replaced = Replaced { is_any: true, has_number: false, lacks_rank: true };
         assert_eq!(converted(b"%r", None), Ok((b"0".to_vec(), replaced)));
     }
 

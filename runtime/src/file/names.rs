@@ -21,6 +21,8 @@ pub struct Output {
     pub naming: Naming,
     /// The beginning of the name, or all of it, for [`Naming::Prefix`]. [`NUMBER`] stands for the process number.
     pub(crate) prefix: Text<NAME_SIZE>,
+    /// Whether the prefix has [`NUMBER`].
+    pub(crate) has_number: bool,
     /// Whether the process number does not follow the prefix.
     pub(crate) is_whole_name: bool,
     /// The number of the process that started.
@@ -76,6 +78,7 @@ unsafe impl<T> Sync for Once<T> {}
 static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
     naming: Naming::Plain,
     prefix: Text::new(),
+    has_number: false,
     is_whole_name: false,
     process: 0,
     program: Text::new(),
@@ -115,7 +118,7 @@ pub(crate) fn has_process_number() -> bool {
     let output = output();
     let is_in_name = match output.naming {
         Naming::Plain => is_numbered(output),
-        Naming::Prefix => has_number(output) || ends_in_number(output),
+        Naming::Prefix => output.has_number || ends_in_number(output),
         Naming::Private => true,
     };
     is_in_name && !output.replaces
@@ -126,14 +129,9 @@ fn is_numbered(output: &Output) -> bool {
     FORKED.load(Relaxed) || (!PROCESS_VARIABLE.is_empty() && output.wants_process)
 }
 
-/// Whether the process number is in the prefix.
-fn has_number(output: &Output) -> bool {
-    output.prefix.as_bytes().iter().any(|byte| *byte == NUMBER)
-}
-
 /// Whether the process number follows the prefix. The child of a fork must not replace its parent's file.
 fn ends_in_number(output: &Output) -> bool {
-    !output.is_whole_name || (FORKED.load(Relaxed) && !has_number(output))
+    !output.is_whole_name || (FORKED.load(Relaxed) && !output.has_number)
 }
 
 /// The name of the file.
