@@ -99,7 +99,7 @@ pub use analysis::graph::Node;
 pub use analysis::{
     Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Certainty, Clock, ContextRow, ContextTable,
     DrawnCall, DrawnFunction, DrawnGraph, Flame, FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo,
-    FunctionTimes, SampleNode, SamplePlace, SampleTree, SourceLocation, StackSums, Stats,
+    FunctionTimes, SampleNode, SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes,
 };
 #[doc(hidden)]
 pub use cli::command;
@@ -111,7 +111,7 @@ pub use image::address_space::Mapping;
 pub use load::outside::OutsideImages;
 pub use load::profile_file::FileInfo;
 pub use load::side_info::{SideInfo, SideObject, SideThread};
-pub use load::stacks::{Place, Profiles, StackNode, Stacks};
+pub use load::stacks::{Place, Profiles, StackNode, Stacks, Thread};
 pub use load::{Loaded, from_memory};
 pub use report::render;
 pub use symbols::file_map::{MapError, MapFault};

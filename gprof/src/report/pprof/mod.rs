@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::place::Place;
+use super::place::{self, Place};
 use crate::analysis::{Analysis, SamplePlace};
 use crate::image::address_space::Mapping;
 use protobuf::Message;
@@ -89,7 +89,7 @@ impl<'data, W: Write> Profile<'_, 'data, W> {
     fn images(&mut self) {
         let images = self.analysis.images();
         for (at, Mapping { path, build_id, code, .. }) in (1_u64..).zip(images) {
-            let path = self.string(&super::place::text(path.as_os_str().as_encoded_bytes()));
+            let path = self.string(&place::text(path.as_os_str().as_encoded_bytes()));
             let build_id = self.string(build_id.as_deref().unwrap_or_default());
             self.message.message(3, |mapping| {
                 // Functions, files and lines are known, so pprof need not read the image. Inlined functions are not.
@@ -102,28 +102,49 @@ impl<'data, W: Write> Profile<'_, 'data, W> {
 
     /// Writes the samples with their stacks.
     fn stacks(&mut self) -> io::Result<()> {
-        let tree = self.analysis.sample_tree();
-        let locations: Vec<u64> = tree.places.iter().map(|place| self.location(*place)).collect();
-        tree.each_stack(|stack, samples| {
-            let stack = stack.iter().rev().map(|place| locations[*place]);
-            self.sample(stack, [samples, self.nanoseconds(samples), 0])
-        })
+        let samples = self.analysis.sample_trees();
+        let locations: Vec<u64> = samples.places.iter().map(|place| self.location(*place)).collect();
+        for tree in &samples.trees {
+            let thread = samples.has_threads.then(|| self.string(&place::thread(tree.thread)));
+            samples.each_stack(tree, |stack, samples| {
+                let stack = stack.iter().rev().map(|place| locations[*place]);
+                self.sample(stack, [samples, self.nanoseconds(samples), 0], thread)
+            })?;
+        }
+        Ok(())
     }
 
     /// Writes the calls of each arc as a stack of two functions.
     fn calls(&mut self) -> io::Result<()> {
-        let place = |id| Option::map_or(id, SamplePlace::Outside, SamplePlace::Function);
-        self.analysis.arc_times().filter(|arc| arc.calls > 0).try_for_each(|arc| {
-            let stack = [arc.callee, arc.caller].map(|id| self.location(place(id)));
-            self.sample(stack, [0, 0, arc.calls])
-        })
+        let code = |id| Option::map_or(id, SamplePlace::Outside, SamplePlace::Function);
+        let has_threads = self.analysis.sample_trees().has_threads;
+        for part in self.analysis.thread_times() {
+            let thread = has_threads.then(|| self.string(&place::thread(part.thread)));
+            for arc in part.arcs.iter().filter(|arc| arc.calls > 0) {
+                let stack = [arc.callee, arc.caller].map(|id| self.location(code(id)));
+                self.sample(stack, [0, 0, arc.calls], thread)?;
+            }
+        }
+        Ok(())
     }
 
-    /// Writes a sample with its stack, the innermost frame first.
-    fn sample(&mut self, stack: impl IntoIterator<Item = u64>, values: [u64; 3]) -> io::Result<()> {
+    /// Writes a sample with its stack, the innermost frame first, and the name of its thread, if the runs counted by thread.
+    fn sample(
+        &mut self,
+        stack: impl IntoIterator<Item = u64>,
+        values: [u64; 3],
+        thread: Option<u64>,
+    ) -> io::Result<()> {
+        let label = thread.map(|thread| (self.string("thread"), thread));
         self.message.message(2, |sample| {
             sample.numbers(1, stack);
             sample.numbers(2, values);
+            if let Some((key, thread)) = label {
+                sample.message(3, |label| {
+                    label.number(1, key);
+                    label.number(2, thread);
+                });
+            }
         });
         if self.message.bytes().len() < PIECE { Ok(()) } else { self.flush() }
     }
