@@ -30,9 +30,9 @@ const COLUMNS: [&str; 20] = [
 ];
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_row(COLUMNS.map(str::to_owned), out)?;
-    analysis.function_times().try_for_each(|function| write_row(function_row(analysis, &function), out))?;
-    analysis.arc_times().try_for_each(|arc| write_row(arc_row(analysis, &arc), out))
+    write_row(&COLUMNS.map(str::to_owned), out)?;
+    analysis.function_times().try_for_each(|function| write_row(&function_row(analysis, &function), out))?;
+    analysis.arc_times().try_for_each(|arc| write_row(&arc_row(analysis, &arc), out))
 }
 
 fn function_row(analysis: &Analysis<'_>, function: &FunctionTimes) -> [String; COLUMNS.len()] {
@@ -113,12 +113,12 @@ fn time(analysis: &Analysis<'_>, samples: f64) -> String {
 
 /// Writes a row. Cells with a separator, a quote, a space or a number sign, which some readers take for a comment, are quoted; no
 /// cell has a line end.
-fn write_row(cells: [String; COLUMNS.len()], out: &mut dyn Write) -> io::Result<()> {
-    for (at, cell) in cells.into_iter().enumerate() {
+pub(super) fn write_row(cells: &[String], out: &mut dyn Write) -> io::Result<()> {
+    for (at, cell) in cells.iter().enumerate() {
         out.write_all(if at == 0 { b"" } else { b"," })?;
         let is_plain = !cell.contains([',', '"', ' ', '#']);
-        let cell = if is_plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) };
-        out.write_all(cell.as_bytes())?;
+        let quoted = || format!("\"{}\"", cell.replace('"', "\"\""));
+        out.write_all(if is_plain { cell.clone() } else { quoted() }.as_bytes())?;
     }
     out.write_all(b"\n")
 }

@@ -12,6 +12,7 @@ mod columns;
 mod contexts;
 mod counts;
 mod csv;
+mod difference;
 mod dot;
 mod drawing;
 mod errors;
@@ -44,4 +45,4 @@ mod table;
 mod threads;
 mod writer;
 
-pub use render::render;
+pub use render::{render, render_difference};

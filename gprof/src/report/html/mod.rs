@@ -1,7 +1,7 @@
 //! All reports and pictures as one page for browsers. The page needs no other file and no network; its policy forbids both.
 
 mod data;
-mod sha256;
+pub(super) mod sha256;
 mod sources;
 
 use std::io::{self, Write};

@@ -1,7 +1,7 @@
 //! SHA-256 in base64: the form in which a Content-Security-Policy names the scripts that may run.
 
 /// Returns the hash of a text in base64.
-pub(super) fn base64_hash(text: &[u8]) -> String {
+pub(in crate::report) fn base64_hash(text: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut encoded = String::new();
     for bytes in hash(text).chunks(3) {
