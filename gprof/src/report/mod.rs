@@ -34,6 +34,7 @@ mod names;
 mod number;
 mod numbered_names;
 mod order;
+mod page_head;
 mod place;
 mod pprof;
 mod render;

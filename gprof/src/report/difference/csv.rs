@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::super::csv::write_row;
+use super::super::csv::quoted;
 use super::super::json_value::Value;
 use super::super::place;
 use super::fields::fields;
@@ -43,14 +43,14 @@ const COLUMNS: [&str; 30] = [
 ];
 
 pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
-    write_row(&COLUMNS.map(str::to_owned), out)?;
+    writeln!(out, "{}", COLUMNS.join(","))?;
     for row in &difference.rows {
         let cells = fields(difference, row).into_iter().map(|(name, value)| match (name, value) {
             ("image", Value::Count(image)) => path(difference.new_analysis(), image),
             ("base_image", Value::Count(image)) => path(difference.base_analysis(), image),
             (_, value) => cell(value),
         });
-        write_row(&cells.collect::<Vec<_>>(), out)?;
+        writeln!(out, "{}", cells.map(quoted).collect::<Vec<_>>().join(","))?;
     }
     Ok(())
 }

@@ -3,9 +3,9 @@
 
 use std::io::{self, Write};
 
-use super::super::html::sha256;
 use super::super::markup::escaped;
 use super::super::number::{Fixed, General};
+use super::super::page_head;
 use super::cells;
 use crate::analysis::{Change, ChangedFrame, Difference, DifferenceRow};
 use crate::symbols::sources::base as last_part;
@@ -45,15 +45,7 @@ const TEXTS: usize = 2;
 pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let path = difference.new_analysis().images().first().map(|image| image.path.as_os_str().as_encoded_bytes());
     let title = escaped(last_part(path.unwrap_or_default()));
-    let (may_run, may_style) = (sha256::base64_hash(SCRIPT.as_bytes()), sha256::base64_hash(STYLE.as_bytes()));
-    writeln!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{may_run}'; \
-         style-src 'sha256-{may_style}'; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}: difference</title>\n<style>{STYLE}</style>\n</head>\n<body>"
-    )?;
+    page_head::write(&format!("{title}: difference"), STYLE, SCRIPT, out)?;
     let mut parts = BODY.split("<!--PART-->");
     let mut part = |out: &mut dyn Write| out.write_all(parts.next().unwrap_or_default().as_bytes());
     part(out)?;

@@ -1,14 +1,13 @@
 //! All reports and pictures as one page for browsers. The page needs no other file and no network; its policy forbids both.
 
 mod data;
-pub(super) mod sha256;
 mod sources;
 
 use std::io::{self, Write};
 
 use super::drawing;
 use super::markup::escaped;
-use super::{stacks, stats};
+use super::{page_head, stacks, stats};
 use crate::analysis::Analysis;
 use crate::symbols::sources::base;
 
@@ -33,15 +32,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let (script, style) = (script(), format!("{STYLE}{}", drawing::STYLE));
     let path = analysis.images().first().map(|image| image.path.as_os_str().as_encoded_bytes()).unwrap_or_default();
     let title = escaped(base(path));
-    let (may_run, may_style) = (sha256::base64_hash(script.as_bytes()), sha256::base64_hash(style.as_bytes()));
-    writeln!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{may_run}'; \
-         style-src 'sha256-{may_style}'; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}: profile</title>\n<style>{style}</style>\n</head>\n<body>"
-    )?;
+    page_head::write(&format!("{title}: profile"), &style, &script, out)?;
     let mut parts = BODY.split("<!--PART-->");
     let mut part = |out: &mut dyn Write| out.write_all(parts.next().unwrap_or_default().as_bytes());
     part(out)?;
