@@ -29,30 +29,25 @@ const COLUMNS: [&str; 20] = [
     "self_calls",
 ];
 
+/// The image, file, line, name, symbol and address of a function.
+type Code = [String; 6];
+
+/// The cells of a row after its kind: the function or the caller, the callee, and the numbers.
+type Row = (Code, Code, [String; COLUMNS.len() - 13]);
+
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     write_row(COLUMNS.map(str::to_owned), out)?;
-    analysis.function_times().try_for_each(|function| write_row(function_row(analysis, &function), out))?;
-    analysis.arc_times().try_for_each(|arc| write_row(arc_row(analysis, &arc), out))
+    let mut write = |kind: &str, (caller, callee, numbers): Row| {
+        write_row([kind.to_owned()].into_iter().chain(caller).chain(callee).chain(numbers), out)
+    };
+    analysis.function_times().try_for_each(|function| write("function", function_row(analysis, &function)))?;
+    analysis.arc_times().try_for_each(|arc| write("arc", arc_row(analysis, &arc)))
 }
 
-fn function_row(analysis: &Analysis<'_>, function: &FunctionTimes) -> [String; COLUMNS.len()] {
-    let [image, file, line, name, symbol, address] = code(analysis, Some(function.id));
+fn function_row(analysis: &Analysis<'_>, function: &FunctionTimes) -> Row {
     let time = |samples: f64| time(analysis, samples);
     let error = |samples: f64| if samples == 0.0 { String::new() } else { time(samples) };
-    [
-        "function".to_owned(),
-        image,
-        file,
-        line,
-        name,
-        symbol,
-        address,
-        String::new(),
-        String::new(),
-        String::new(),
-        String::new(),
-        String::new(),
-        String::new(),
+    let numbers = [
         function.cycle.map(|at| (at + 1).to_string()).unwrap_or_default(),
         time(function.own),
         error(function.own_error),
@@ -60,27 +55,13 @@ fn function_row(analysis: &Analysis<'_>, function: &FunctionTimes) -> [String; C
         error(function.inclusive_error),
         function.calls.to_string(),
         function.self_calls.to_string(),
-    ]
+    ];
+    (code(analysis, Some(function.id)), Code::default(), numbers)
 }
 
-fn arc_row(analysis: &Analysis<'_>, arc: &ArcTimes) -> [String; COLUMNS.len()] {
-    let [image, file, line, name, symbol, address] = code(analysis, arc.caller);
-    let [callee_image, callee_file, callee_line, callee, callee_symbol, callee_address] = code(analysis, arc.callee);
+fn arc_row(analysis: &Analysis<'_>, arc: &ArcTimes) -> Row {
     let time = |samples: Option<f64>| samples.map(|samples| time(analysis, samples)).unwrap_or_default();
-    [
-        "arc".to_owned(),
-        image,
-        file,
-        line,
-        name,
-        symbol,
-        address,
-        callee_image,
-        callee_file,
-        callee_line,
-        callee,
-        callee_symbol,
-        callee_address,
+    let numbers = [
         String::new(),
         time(arc.times.map(|(own, _)| own)),
         String::new(),
@@ -88,13 +69,14 @@ fn arc_row(analysis: &Analysis<'_>, arc: &ArcTimes) -> [String; COLUMNS.len()] {
         time(Some(arc.inclusive_error).filter(|error| *error != 0.0)),
         arc.calls.to_string(),
         String::new(),
-    ]
+    ];
+    (code(analysis, arc.caller), code(analysis, arc.callee), numbers)
 }
 
-/// The image, file, line, name, symbol and address of a function. `None` is code outside of all functions.
-fn code(analysis: &Analysis<'_>, function: Option<FunctionId>) -> [String; 6] {
+/// Describes a function. `None` is code outside of all functions.
+fn code(analysis: &Analysis<'_>, function: Option<FunctionId>) -> Code {
     let Some(id) = function else {
-        let mut cells: [String; 6] = Default::default();
+        let mut cells = Code::default();
         "<outside>".clone_into(&mut cells[3]);
         return cells;
     };
@@ -113,7 +95,7 @@ fn time(analysis: &Analysis<'_>, samples: f64) -> String {
 
 /// Writes a row. Cells with a separator, a quote, a space or a number sign, which some readers take for a comment, are quoted; no
 /// cell has a line end.
-fn write_row(cells: [String; COLUMNS.len()], out: &mut dyn Write) -> io::Result<()> {
+fn write_row(cells: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
     for (at, cell) in cells.into_iter().enumerate() {
         out.write_all(if at == 0 { b"" } else { b"," })?;
         let is_plain = !cell.contains([',', '"', ' ', '#']);
