@@ -50,7 +50,7 @@ impl Difference<'_, '_> {
             let mut places: Vec<usize> = Vec::with_capacity(flame.frames.len());
             for frame in &flame.frames {
                 let parent = frame.parent.map(|parent| places[parent]);
-                let key = self.subjects.key(number, side.analysis, flame, frame.subject);
+                let key = self.subjects.key(number, flame, frame.subject);
                 let place = *known.entry((parent, key)).or_insert(merged.len());
                 if place == merged.len() {
                     let subject = (number, frame.subject);
