@@ -31,6 +31,7 @@ mod limit;
 pub mod line_times;
 mod linker_order;
 mod model;
+pub(crate) mod moment;
 mod name_style;
 mod names;
 mod order;
@@ -45,7 +46,7 @@ pub mod static_calls;
 mod stats;
 pub(crate) mod symbolize;
 
-pub(crate) use analyze::analyze;
+pub(crate) use analyze::{analyze, analyze_counts, functions};
 pub use blocks::Blocks;
 pub use bound_rows::{BoundsRow, BoundsTable};
 pub use bounds::BoundsDoubt;
