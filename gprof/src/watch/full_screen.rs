@@ -127,7 +127,7 @@ impl FullScreen {
 impl Drop for FullScreen {
     fn drop(&mut self) {
         // A thread that panics has given the screen back in the hook, and must not change hooks.
-        if !std::thread::panicking() {
+        if !thread::panicking() {
             give_back(&self.out);
             let before = Arc::clone(&self.hook);
             panic::set_hook(Box::new(move |what| before(what)));
