@@ -117,6 +117,18 @@ pub enum Error {
     },
     /// The screen of the terminal cannot be used.
     Terminal(io::Error),
+    /// The user asked for a difference, and a profile has no samples.
+    NoTimes {
+        /// The path of the first profile.
+        file: String,
+    },
+    /// The user asked for a difference of profiles that do not measure the same.
+    UnitsDiffer {
+        /// The unit of the base's samples.
+        base: String,
+        /// The unit of the other samples.
+        new: String,
+    },
     /// The reports cannot be written.
     Output(io::Error),
 }
@@ -187,6 +199,11 @@ impl fmt::Display for Error {
             Error::Terminal(source) => {
                 write!(f, "the terminal cannot be used: {}: write to a file or a pipe instead", system(source))
             }
+            Error::NoTimes { file } => write!(f, "{file}: the profile has no samples, so no times can be compared"),
+            Error::UnitsDiffer { base, new } => write!(
+                f,
+                "'--base': the samples of the base are {base}, those of the other profiles {new}: name profiles of one unit"
+            ),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
         }
     }
@@ -218,7 +235,9 @@ impl std::error::Error for Error {
             | Error::Objects { .. }
             | Error::NothingInObject { .. }
             | Error::Process { .. }
-            | Error::NoStacks => None,
+            | Error::NoStacks
+            | Error::NoTimes { .. }
+            | Error::UnitsDiffer { .. } => None,
         }
     }
 }

@@ -3,19 +3,12 @@
  * `outer` have `burn`.
  */
 #define _GNU_SOURCE
-#include <unistd.h>
 #include "sample.h"
 
-/* Keeps a call from being the last thing that a function does, which would make a jump of it. */
-#define STAYS __asm__ volatile("")
-#define FUNCTION __attribute__((noinline, noclone))
 #define INLINED static inline __attribute__((always_inline))
 
 INLINED void burn(int samples) {
-    long process_id = getpid(), thread_id = syscall(SYS_gettid);
-    while (samples-- > 0) {
-        SAMPLE(process_id, thread_id)
-    }
+    SAMPLES(samples);
     STAYS;
 }
 

@@ -13,6 +13,7 @@ mod compute;
 mod context_rows;
 pub mod contexts;
 mod counts;
+mod difference;
 mod drawn_graph;
 mod empty_profile;
 pub mod entries;
@@ -54,6 +55,9 @@ pub use clock::Clock;
 pub use context_rows::{ContextRow, ContextTable};
 pub use contexts::sums::StackSums;
 pub use contexts::tree::Frame;
+pub use difference::{
+    Change, ChangedFrame, Difference, DifferenceFlame, DifferenceRow, NOISE_ERRORS, Presence, difference,
+};
 pub use drawn_graph::{DrawnCall, DrawnFunction, DrawnGraph};
 pub use errors::Errors;
 pub use flame::{Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use gmon_demangle::Style;
 
 use super::arguments::Arguments;
-use super::{images, outputs, watch};
+use super::{base, images, outputs, watch};
 use crate::cli::format::Format;
 use crate::cli::options::{Annotation, Asked, Choice, Compat, Extract, Limit, Options, Output, Reports, Subject};
 use crate::cli::rules::Rules;
@@ -66,6 +66,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     let rules = Rules::new(compat, arguments.traditional);
     let outputs = outputs::outputs(&arguments)?;
     contradictions(&arguments, &outputs, &rules)?;
+    let comparison = base::comparison(&arguments, &outputs)?;
     let (mut reports, choices) = reports(&arguments, matches, &rules)?;
     if arguments.watch.is_some() {
         // The table on the screen has what the flat profile has.
@@ -93,7 +94,8 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         thread: arguments.thread,
         no_static: arguments.no_static,
         functions_only: arguments.ignore_non_functions,
-        merge_clones: arguments.merge_clones,
+        merge_clones: arguments.merge_clones || comparison.is_some(),
+        comparison,
         static_calls: arguments.static_call_graph,
         propagates: arguments.propagate,
         brief: arguments.brief,

@@ -16,13 +16,19 @@ pub fn is_readable(_: usize) -> bool {
     false
 }
 
+/// The same, in a signal handler.
+#[must_use]
+pub fn is_readable_in_handler(_: usize) -> bool {
+    false
+}
+
 /// Fills `bytes` with this process's memory at an address. The result says whether all could be read.
 #[must_use]
 pub fn copy_own_memory(_: usize, _: &mut [u8]) -> bool {
     false
 }
 
-/// Leaves the name of this thread, which only walks ask for.
+/// Stores nothing: only walks ask for the name of this thread.
 pub(crate) fn store_thread_name(_: &[AtomicU64; 2]) {}
 
 /// The name of another thread.

@@ -1,8 +1,8 @@
 //! Reads the parts of a live file that are the program's memory: the tree, sums, mappings, and threads.
 //!
-//! The program may be changing these while the file is read, and so may have been when it was killed. What is not
-//! described yet is therefore not an error: a place in no mapping is elsewhere, and a chain whose outer part is not
-//! there is cut.
+//! The program may change these parts while the file is read, and it may have been killed while it changed them. So
+//! it is no error if the file does not describe something yet: a place in no mapping is elsewhere, and a chain whose
+//! outer part is not there is cut.
 
 mod nodes;
 mod places;
@@ -10,6 +10,7 @@ mod samples;
 mod threads;
 
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::Result;
 use crate::encode::side_file::CutReason;
@@ -66,8 +67,10 @@ impl Raw<'_> {
             // The object may not be described yet.
             let _ = side.push_mapping(mapping);
         }
-        let places = Places::new(&side.mappings);
-        nodes.finish(side, &places, &threads, &mut outside)?;
+        // The nodes are added to the file, but no mappings.
+        let mappings = mem::take(&mut side.mappings);
+        nodes.finish(side, &Places::new(&mappings), &threads, &mut outside)?;
+        side.mappings = mappings;
         threads.add_ticks(side);
         outside.finish(side)
     }
