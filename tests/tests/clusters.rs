@@ -33,7 +33,8 @@ fn search_path() -> String {
     format!("{}:{}", gprof().parent().unwrap().display(), std::env::var("PATH").unwrap())
 }
 
-/// Runs a program that samples itself, this many times, with different counts. Returns the profiles, which have side files.
+/// Runs a program that samples itself, with different counts, and copies the files of the runs until there are so many. Returns
+/// the profiles, which have side files.
 fn profiles(image: &Path, count: usize) -> Vec<PathBuf> {
     let directory = image.parent().unwrap().join("job");
     fs::create_dir(&directory).unwrap();
@@ -48,7 +49,15 @@ fn profiles(image: &Path, count: usize) -> Vec<PathBuf> {
         assert!(child.wait().unwrap().success());
         prefix.with_added_extension(id.to_string())
     };
-    (0..count).map(run).collect()
+    let runs: Vec<PathBuf> = (0..35).map(run).collect();
+    let copy = |number: usize| {
+        let (from, to) = (&runs[number % runs.len()], directory.join(format!("gmon.{number:05}.copy")));
+        fs::copy(from, &to).unwrap();
+        fs::copy(from.with_added_extension("side"), to.with_added_extension("side")).unwrap();
+        to
+    };
+    let copies: Vec<PathBuf> = (runs.len()..count).map(copy).collect();
+    [runs, copies].concat()
 }
 
 /// Compares the sum that Dask makes with that of one gprof.
