@@ -1,8 +1,8 @@
 //! Bounds the time that walks take.
 //!
 //! A walk takes longer the deeper the stack is. In a deep recursion and at a high rate, walks would take most of the time, or all of
-//! it. So each tick brings frames that walks may have, and walks use them up. A walk may have as many frames as there can be
-//! if any are left; until others have been brought, walks keep few frames.
+//! it. So each tick brings frames that walks may have, and walks use them up. If any frames are
+//! left, a walk may keep and pass the most frames. Otherwise walks keep few frames until ticks have brought more.
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -22,7 +22,7 @@ const PASSED_PER_FRAME: usize = 4;
 const MOST_PASSED: usize = 4 << 20;
 /// The most frames that can be saved, also at the start.
 const MOST_SAVED: i64 = 8 * MOST_FRAMES as i64;
-/// The most frames that can be owed, and those that can be saved: one walk that passes as many frames as it may.
+/// The most frames by which the number of used frames can grow: the saved frames, and one walk that passes the most frames.
 const MOST_OWED: i64 = 2 * MOST_SAVED + (MOST_PASSED / PASSED_PER_FRAME) as i64;
 
 /// What a walk has used.
@@ -66,7 +66,7 @@ impl Contexts {
         }
     }
 
-    /// Uses frames up.
+    /// Uses up the time of a walk.
     pub(super) fn use_frames(&self, used: Used) {
         let Used { frames, passed, words, new_nodes } = used;
         let frames = frames + passed / PASSED_PER_FRAME + words.saturating_mul(FRAMES_PER_WORD);
