@@ -101,7 +101,7 @@ pub use analysis::{
     Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Certainty, Change, ChangedFrame, Clock,
     ContextRow, ContextTable, Difference, DifferenceFlame, DifferenceRow, DrawnCall, DrawnFunction, DrawnGraph, Flame,
     FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo, FunctionTimes, NOISE_ERRORS, Presence,
-    SampleNode, SamplePlace, SampleTree, SourceLocation, StackSums, Stats, difference,
+    SampleNode, SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes, difference,
 };
 #[doc(hidden)]
 pub use cli::command;
@@ -113,7 +113,7 @@ pub use image::address_space::Mapping;
 pub use load::outside::OutsideImages;
 pub use load::profile_file::FileInfo;
 pub use load::side_info::{SideInfo, SideObject, SideThread};
-pub use load::stacks::{Place, Profiles, StackNode, Stacks};
+pub use load::stacks::{Place, Profiles, StackNode, Stacks, Thread};
 pub use load::{Loaded, from_memory};
 pub use report::{render, render_difference};
 pub use symbols::file_map::{MapError, MapFault};

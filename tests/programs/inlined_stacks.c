@@ -7,25 +7,10 @@
 
 #define INLINED static inline __attribute__((always_inline))
 
-INLINED void burn(int samples) {
-    SAMPLES(samples);
-    STAYS;
-}
-
-INLINED void outer(int samples) {
-    burn(samples);
-    STAYS;
-}
-
-FUNCTION void leaf(int samples) {
-    burn(samples);
-    STAYS;
-}
-
-INLINED void wrap(int samples) {
-    leaf(samples);
-    STAYS;
-}
+INLINED void burn(int samples) { SAMPLES(samples); STAYS; }
+INLINED void outer(int samples) { burn(samples); STAYS; }
+FUNCTION void leaf(int samples) { burn(samples); STAYS; }
+INLINED void wrap(int samples) { leaf(samples); STAYS; }
 
 FUNCTION void caller(void) {
     wrap(30);

@@ -26,6 +26,7 @@ mod stack_tree;
 pub mod stacks;
 pub(crate) mod sum;
 mod thread;
+mod threads;
 
 use gmon::Profile;
 use gmon::side_file::SideFile;

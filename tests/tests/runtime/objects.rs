@@ -122,8 +122,9 @@ fn the_objects_are_small_and_need_no_executable_stack() {
             // unwind tables of the loaded objects, their evaluator, the tree of calling contexts, copies of stacks in the ring, copies
             // of the tables of later objects, both ends of deep stacks, and the ticks that a file gets. 6.5 KB count by thread: the list
             // of threads, the calls of ended threads, and the sums for the side file. 12 KB make the live side file: the parts that
-            // change, the description of opened objects, and the calls of a snapshot.
-            assert!(text < 162_000, "{file}: {text} bytes of code and constants: {member}");
+            // change, the description of opened objects, and the calls of a snapshot. 2.5 KB replace a file of the run in one step, and
+            // replace the conversions in the prefix of its name.
+            assert!(text < 164_000, "{file}: {text} bytes of code and constants: {member}");
         }
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::place::Place;
+use super::place::{self, Place};
 use crate::analysis::{Analysis, Difference, SamplePlace};
 use crate::image::address_space::Mapping;
 use protobuf::Message;
@@ -148,7 +148,7 @@ impl<'data, W: Write> Profile<'data, W> {
     /// Writes the images of a side as mappings.
     fn images(&mut self, side: Side<'_, 'data>) {
         for (at, Mapping { path, build_id, code, .. }) in (side.first_image()..).zip(side.analysis.images()) {
-            let path = self.string(&super::place::text(path.as_os_str().as_encoded_bytes()));
+            let path = self.string(&place::text(path.as_os_str().as_encoded_bytes()));
             let build_id = self.string(build_id.as_deref().unwrap_or_default());
             self.message.message(3, |mapping| {
                 // Functions, files and lines are known, so pprof need not read the image. Inlined functions are not.
@@ -161,33 +161,55 @@ impl<'data, W: Write> Profile<'data, W> {
 
     /// Writes the samples with their stacks.
     fn stacks(&mut self, side: Side<'_, 'data>) -> io::Result<()> {
-        let tree = side.analysis.sample_tree();
-        let locations: Vec<u64> = tree.places.iter().map(|place| self.location(side, *place)).collect();
-        tree.each_stack(|stack, samples| {
-            let stack = stack.iter().rev().map(|place| locations[*place]);
-            self.sample(side, stack, [samples as f64, side.nanoseconds(samples), 0.0])
-        })
+        let samples = side.analysis.sample_trees();
+        let locations: Vec<u64> = samples.places.iter().map(|place| self.location(side, *place)).collect();
+        for tree in &samples.trees {
+            let thread = samples.has_threads.then(|| place::thread(tree.thread));
+            let labels = self.labels(side, thread.as_deref());
+            samples.each_stack(tree, |stack, samples| {
+                let stack = stack.iter().rev().map(|place| locations[*place]);
+                self.sample(side, &labels, stack, [samples as f64, side.nanoseconds(samples), 0.0])
+            })?;
+        }
+        Ok(())
     }
 
     /// Writes the calls of each arc as a stack of two functions.
     fn calls(&mut self, side: Side<'_, 'data>) -> io::Result<()> {
-        let place = |id| Option::map_or(id, SamplePlace::Outside, SamplePlace::Function);
-        side.analysis.arc_times().filter(|arc| arc.calls > 0).try_for_each(|arc| {
-            let stack = [arc.callee, arc.caller].map(|id| self.location(side, place(id)));
-            self.sample(side, stack, [0.0, 0.0, arc.calls as f64])
-        })
+        let code = |id| Option::map_or(id, SamplePlace::Outside, SamplePlace::Function);
+        let has_threads = side.analysis.sample_trees().has_threads;
+        for part in side.analysis.thread_times() {
+            let thread = has_threads.then(|| place::thread(part.thread));
+            let labels = self.labels(side, thread.as_deref());
+            for arc in part.arcs.iter().filter(|arc| arc.calls > 0) {
+                let stack = [arc.callee, arc.caller].map(|id| self.location(side, code(id)));
+                self.sample(side, &labels, stack, [0.0, 0.0, arc.calls as f64])?;
+            }
+        }
+        Ok(())
     }
 
-    /// Writes a sample with its stack, the innermost frame first.
-    fn sample(&mut self, side: Side<'_, '_>, stack: impl IntoIterator<Item = u64>, values: [f64; 3]) -> io::Result<()> {
-        let label = side.base.map(|_| [BASE.0, BASE.1].map(|text| self.string(text)));
+    /// The labels of the samples of a side and of a thread: names and values as indexes of texts.
+    fn labels(&mut self, side: Side<'_, '_>, thread: Option<&str>) -> Vec<[u64; 2]> {
+        let labels = side.base.map(|_| BASE).into_iter().chain(thread.map(|thread| ("thread", thread)));
+        labels.map(|(name, value)| [name, value].map(|text| self.string(text))).collect()
+    }
+
+    /// Writes a sample with its labels and its stack, the innermost frame first.
+    fn sample(
+        &mut self,
+        side: Side<'_, '_>,
+        labels: &[[u64; 2]],
+        stack: impl IntoIterator<Item = u64>,
+        values: [f64; 3],
+    ) -> io::Result<()> {
         self.message.message(2, |sample| {
             sample.numbers(1, stack);
             sample.numbers(2, values.map(|value| side.value(value)));
-            if let Some([key, value]) = label {
+            for [name, value] in labels {
                 sample.message(3, |label| {
-                    label.number(1, key);
-                    label.number(2, value);
+                    label.number(1, *name);
+                    label.number(2, *value);
                 });
             }
         });
