@@ -29,7 +29,7 @@ const RULES: usize = 4096;
 static PUBLISHED: Published = Published::new();
 /// The rules that walks have found.
 static CACHE: Cache<RULES> = Cache::new();
-/// The number of threads for whose stacks outermost frames are remembered. An entry takes memory once it is used.
+/// The number of threads for whose stacks outermost frames are remembered. A page of entries takes memory once it is used.
 const STACKS: usize = 256;
 /// The outermost frames of deep stacks.
 static OUTER_ENDS: OuterEnds<STACKS> = OuterEnds::new();
