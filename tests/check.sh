@@ -49,9 +49,11 @@ look() {
     need graphviz dot       # draws call graphs
     need chromium chromium # shows pages: 300 MB
     need valgrind valgrind callgrind_annotate # the test that changes buffers under four threads; a reader of exports
-    # Readers of exports: `go tool pprof`, and npm for speedscope's schema and Firefox Profiler.
+    # Readers of exports: `go tool pprof`, npm for speedscope and Firefox Profiler, and KCachegrind, which needs 130 MB and a
+    # message bus.
     need golang-go go
     need npm npm
+    need "kcachegrind dbus" kcachegrind dbus-run-session
 }
 
 step "what the machine has"
@@ -112,6 +114,12 @@ if ! [ -d "$readers/npm/node_modules/speedscope" ]; then
     may_install && command -v npm >/dev/null 2>&1 &&
         npm install --silent --no-fund --no-audit --prefix "$readers/npm" speedscope@1.25.0 ||
         echo "check: speedscope cannot be installed; the tests that need it say SKIPPED"
+fi
+# inferno's license is the CDDL: tests run its command, and nothing links it. Without optimization it compiles in half a minute.
+if ! [ -x "$readers/inferno/bin/inferno-flamegraph" ]; then
+    may_install && "$cargo" install --quiet --debug --locked --version 0.12.3 --no-default-features --features cli \
+        --bin inferno-flamegraph --root "$readers/inferno" inferno ||
+        echo "check: inferno cannot be installed; the test that needs it says SKIPPED"
 fi
 # Firefox Profiler needs Node 24, which the package node downloads when it is installed.
 if ! [ -d "$readers/firefox/node_modules/@firefox-devtools" ]; then

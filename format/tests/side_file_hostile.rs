@@ -133,6 +133,11 @@ fn the_smallest_items_take_linear_memory() {
     let calls: Vec<u8> = [0].into_iter().chain([0, 2, 0, 2, 1].repeat(20_000)).collect();
     let raw: Vec<u8> = [vec![0; 8], [[1; 8], [0; 8], [0; 8]].concat().repeat(5000)].concat();
     let behind = [vec![0; 8 + 24], vec![1; 24]].concat();
+    // Mappings inside of another one, which they split.
+    let inside: Vec<u8> = (1..20_000).flat_map(|at| [&number(20 * at)[..], &[1, 0, 0]].concat()).collect();
+    let split = [&[0, 0xff, 0xff, 0xff, 0x7f, 0, 0][..], &inside].concat();
+    let areas = (1..5000_u64).flat_map(|at| [16 * at, 16 * at + 1, 0, 0]).flat_map(u64::to_le_bytes);
+    let areas: Vec<u8> = [0, u64::MAX, 0, 0].into_iter().flat_map(u64::to_le_bytes).chain(areas).collect();
     for (tag, content) in [
         ("HEAD", [2, b'a', b'='].repeat(30_000)),
         ("OBJS", objects),
@@ -144,6 +149,10 @@ fn the_smallest_items_take_linear_memory() {
         ("CTXT", [&[0, 0, 0][..], &[1, 0, 0].repeat(30_000)].concat()),
         ("CUTS", vec![1; 100_000]),
         ("NODE", raw),
+        ("MAPS", split),
+        ("AREA", areas),
+        ("TIDS", vec![1; 24 * 5000]),
+        ("SUMS", [1, 0, 0, 0, 0, 0, 0, 0].repeat(12_500)),
     ] {
         let file = one_part(tag, &content);
         assert!(SideFile::parse(&file).is_ok(), "{tag}: {}", SideFile::parse(&file).unwrap_err());

@@ -277,6 +277,19 @@ fn a_jump_through_a_register_is_a_doubt() {
 }
 
 #[test]
+fn a_jump_through_a_register_past_a_function_is_a_doubt() {
+    // `dear` jumps to `cheap`, which jumps to `spin`, or through a register to `spin`.
+    let direct = by_hand(&[(DEAR, CHEAP), (DEAR, SPIN), (CHEAP, SPIN)]);
+    let program = Program { through_register: [(DEAR, 1)].into(), ..direct };
+    let long = [Step::Call(0, 0), Step::Tail(0), Step::Tail(0), Step::Tick(0), Step::Return];
+    let short = [Step::Call(0, 0), Step::Tail(1), Step::Tick(0), Step::Return];
+    // The report shows `cheap` in each of the stacks, and says that `cheap` may be in none.
+    assert_eq!(times(&program, &[long.as_slice(), &short].concat()), ([2, 2, 2, 2], 2));
+    // Without the jump through the register, there is no doubt.
+    assert_eq!(times(&by_hand(&[(DEAR, CHEAP), (CHEAP, SPIN)]), &long), ([1, 1, 1, 1], 0));
+}
+
+#[test]
 fn a_jump_through_a_register_to_a_function_that_direct_jumps_reach_is_a_doubt() {
     // `dear` jumps to `spin` and to `cheap`, and `cheap` jumps through a register to `spin`.
     let direct = by_hand(&[(DEAR, SPIN), (DEAR, CHEAP), (CHEAP, SPIN)]);

@@ -4,10 +4,12 @@
  *     misled              5 samples in `misled`, whose frame pointer is garbage and which has no unwind table
  *     own ERROR           the same, behind a system-call filter that answers rt_sigprocmask with an error
  *     inherited ERROR     executes itself with `misled`, behind that filter
- *     unwritable          the same 5 samples, then a filter that forbids opening files
+ *     usual               5 samples behind a filter that lets a thread change its signal mask in the usual ways only
+ *     unwritable          the 5 samples in `misled`, then a filter that forbids opening files
  *     stalled [killed]    a sample in another thread whose walk never ends; then 5 samples; with `killed`, a snapshot and SIGKILL
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <gmon.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -49,6 +51,20 @@ static void forbid(unsigned number, unsigned error) {
         exit(77);
 }
 
+static void forbid_unusual_masks(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, SIG_SETMASK, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        exit(77);
+}
+
 static int listener = -1;
 
 __attribute__((noinline, noclone)) void spin(int times) {
@@ -73,17 +89,21 @@ static long direct(long number, long a, long b, const void *c) {
 #endif
 }
 
-/* The kernel asks a supervisor before it says whether memory can be read. Nobody answers, so a walk of this thread never ends. */
+/* The kernel asks a supervisor before it says whether memory can be read. Nobody answers, so a walk of this thread never ends. A walk asks
+   by blocking the signals of a set (0 is SIG_BLOCK) at the start of a page; the runtime's other sets are elsewhere. */
 static void *stall(void *unused) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 0, 3),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 0, 6),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0xffffffff, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIG_BLOCK, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0xfff, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog filter = {6, steps};
+    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     /* A runtime that knew the filter would not ask. */
     int made = direct(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
@@ -115,6 +135,11 @@ int main(int argc, char **argv) {
             gmon_dump();
             raise(SIGKILL);
         }
+        return 0;
+    }
+    if (strcmp(what, "usual") == 0) {
+        forbid_unusual_masks();
+        spin(5);
         return 0;
     }
     if (argc > 2)

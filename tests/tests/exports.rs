@@ -5,6 +5,8 @@
 mod clients;
 #[path = "exports/profiled.rs"]
 mod profiled;
+#[path = "exports/viewers.rs"]
+mod viewers;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -272,7 +272,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("run", &["RUN", "RANK"], "the child is of the same program and the same job, on the same machine"),
     ("mapped", &["LENGTH"], "says something only while there is a mapped file"),
     ("live", &["LENGTH"], "says something only while there is a live file"),
-    ("live_file", &["SLOTS", "SNAPSHOTS"], "say something only while there is a live side file"),
+    ("slots", &["START", "SNAPSHOTS"], "say something only while there is a live side file"),
     ("live", &["UNIT"], "the child's tables have the sizes that they were made with"),
     ("live", &["RESERVE"], "given up where the child leaves the live file"),
     ("stale", &["REMOVED_BY"], "a number of a process: not the child's"),

@@ -355,33 +355,10 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
     const MOMENTS: u32 = 30_000;
     let blocked = block_signals();
     for turn in 0..TURNS + MOMENTS {
-        let (mut entered, mut is_changed) = (None, false);
-        let mut enter = || {
-            entered = become_writer_soon(&PER_PROCESS.writer);
-            entered == Some(true)
-        };
-        let mut settle = |has_changed| {
-            // Ticks that are due belong to the objects that are loaded now.
-            mcount::settle_clocks(false);
-            is_changed = has_changed;
-            // SAFETY: this thread may write the file at that moment.
-            unsafe {
-                if has_changed {
-                    file::describe_objects();
-                }
-                merge::settle(has_changed);
-            }
-        };
         // SAFETY: the caller's promise.
-        let seen = unsafe { objects::look_at_list(iterate, &mut enter, &mut settle) };
+        let (entered, seen) = unsafe { look_once(iterate) };
         match entered {
-            Some(true) => {
-                if is_changed {
-                    // SAFETY: as above.
-                    unsafe { file::describe_mappings() };
-                }
-                PER_PROCESS.writer.store(NOBODY, SeqCst);
-            }
+            Some(true) => {}
             Some(false) => break,
             // Not while this thread holds the dynamic linker's lock, for which others wait.
             None if turn < TURNS => give_way(),
@@ -393,6 +370,41 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
         }
     }
     set_blocked_signals(blocked);
+}
+
+/// Reads the list once. The first part of the result says whether this thread was the writer meanwhile: see [`become_writer_soon`].
+///
+/// # Safety
+///
+/// As for [`look_at_objects`]. Signals must be blocked.
+unsafe fn look_once(iterate: objects::Iterate) -> (Option<bool>, Result<objects::Seen, Errno>) {
+    let (mut entered, mut is_changed) = (None, false);
+    let mut enter = || {
+        entered = become_writer_soon(&PER_PROCESS.writer);
+        entered == Some(true)
+    };
+    let mut settle = |has_changed| {
+        // Ticks that are due belong to the objects that are loaded now.
+        mcount::settle_clocks(false);
+        is_changed = has_changed;
+        // SAFETY: this thread may write the file at that moment.
+        unsafe {
+            if has_changed {
+                file::describe_objects();
+            }
+            merge::settle(has_changed);
+        }
+    };
+    // SAFETY: the caller's promise.
+    let seen = unsafe { objects::look_at_list(iterate, &mut enter, &mut settle) };
+    if entered == Some(true) {
+        if is_changed {
+            // SAFETY: as above.
+            unsafe { file::describe_mappings() };
+        }
+        PER_PROCESS.writer.store(NOBODY, SeqCst);
+    }
+    (entered, seen)
 }
 
 /// The counts outside the program; `None` if they are not kept.

@@ -45,7 +45,9 @@ impl EndedCalls {
     /// Makes room for the calls along `more` arcs; false if there is no memory.
     pub(super) fn reserve(&self, contexts: &Contexts, more: usize) -> bool {
         let bound = self.bound.load(Relaxed).max(MOST);
-        if self.used.load(Relaxed) + more > bound {
+        // Where nothing is, nothing can be summed.
+        let is_in_use = self.used.load(Relaxed) > 0;
+        if is_in_use && self.used.load(Relaxed) + more > bound {
             sum_ended(contexts);
             let mut is_rebuilt = self.rebuild(contexts, self.slots().len());
             if self.used.load(Relaxed) > bound / 2 {
@@ -159,6 +161,16 @@ mod tests {
         let (expected, left): (BTreeMap<_, _>, BTreeMap<_, _>) =
             expected.into_iter().partition(|((_, frompc, _), _)| is_wanted(*frompc, 0));
         assert_eq!((taken, calls(&table)), (expected, left));
+    }
+
+    #[test]
+    fn a_thread_with_more_arcs_than_the_bound_can_be_the_first() {
+        let (contexts, table) = (ended(&[77]), EndedCalls::new());
+        assert!(table.reserve(&contexts, MOST + 1));
+        (0..=MOST).for_each(|arc| table.add(0, 8 * arc, 16, 1));
+        assert_eq!(calls(&table).len(), MOST + 1);
+        assert!(table.reserve(&contexts, 1));
+        assert_eq!(calls(&table).values().sum::<u64>(), MOST as u64 + 1);
     }
 
     #[test]

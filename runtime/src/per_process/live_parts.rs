@@ -193,7 +193,8 @@ impl LiveParts {
         let thread = unsafe { &*start.add(index) };
         thread.number.store(u32::try_from(number).unwrap_or(0), Relaxed);
         thread.name.iter().zip(name).for_each(|(place, word)| place.store(word, Relaxed));
-        thread.is_used.store(1, Relaxed);
+        // Readers of the file find the name of a used entry.
+        thread.is_used.store(1, Release);
     }
 
     /// Begins to change mappings and parts; `None` without a live side file, and while another thread changes them.
@@ -216,6 +217,7 @@ impl LiveParts {
         let address = address as u64;
         self.mappings()
             .iter()
-            .any(|mapping| mapping.start.load(Relaxed) <= address && address < mapping.end.load(Acquire))
+            // The start first: see `Changing::map`.
+            .any(|mapping| mapping.start.load(Acquire) <= address && address < mapping.end.load(Acquire))
     }
 }

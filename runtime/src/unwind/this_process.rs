@@ -20,6 +20,7 @@ use super::walk::Walk;
 use crate::arch::thread_pointer;
 use crate::os::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
+    is_readable_in_handler,
 };
 
 /// The number of rules that are remembered. Entries that no walk needs take no memory but the addresses.
@@ -63,7 +64,7 @@ pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Endi
     let (objects, thread) = (reading.objects(), thread_pointer());
     let later = reading.later().map(|list| Later { list, copies: None });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
-    let memory = memory();
+    let memory = memory(true);
     let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());
     for frame in walk.by_ref() {
         if !each(frame) {
@@ -88,11 +89,13 @@ pub fn walk_stack(stack: Stack<'_>, reach: Reach, trail: &mut Trail, each: impl 
             (copied::CONTEXT, Source::Copied { stack, objects, copies }, copies, 0)
         }
     };
-    let list = reading.later().filter(|_| matches!(source, Source::Own) || copies.is_some());
+    // Copies are walked outside of handlers too.
+    let is_own = matches!(source, Source::Own);
+    let list = reading.later().filter(|_| is_own || copies.is_some());
     let later = list.map(|list| Later { list, copies });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
-    let memory = AnyMemory { own: memory(), source };
+    let memory = AnyMemory { own: memory(is_own), source };
     let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
     walk.start(context);
     Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each)
@@ -130,10 +133,11 @@ impl<M: Memory> Memory for AnyMemory<'_, M> {
     }
 }
 
-/// The memory of this process that can be read at this moment.
-fn memory() -> Pages<impl Fn(usize) -> bool> {
+/// The memory of this process that can be read at this moment. `in_handler` says whether a signal handler asks.
+fn memory(in_handler: bool) -> Pages<impl Fn(usize) -> bool> {
+    let ask = move |address| if in_handler { is_readable_in_handler(address) } else { is_readable(address) };
     // SAFETY: the users of the memory keep what they read, see there.
-    unsafe { Pages::new(is_readable, 0..0) }
+    unsafe { Pages::new(ask, 0..0) }
 }
 
 /// The object with these program headers, at a load bias, as walks need it; `None` if it has no code.
@@ -143,7 +147,7 @@ fn memory() -> Pages<impl Fn(usize) -> bool> {
 /// The object must stay loaded as long as the result is used.
 pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Option<Object<'static>> {
     // SAFETY: the caller's promise.
-    unsafe { Image { bias, segments, number }.object(&AnyMemory { own: memory(), source: Source::Own }) }
+    unsafe { Image { bias, segments, number }.object(&AnyMemory { own: memory(false), source: Source::Own }) }
 }
 
 /// The object whose first byte is at an address: see [`object`].
@@ -152,7 +156,7 @@ pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Opti
 ///
 /// As for [`object`].
 pub(crate) unsafe fn object_at(base: usize) -> Option<Object<'static>> {
-    let memory = AnyMemory { own: memory(), source: Source::Own };
+    let memory = AnyMemory { own: memory(false), source: Source::Own };
     // SAFETY: the caller's promise.
     unsafe { Image::at(&memory, base)?.object(&memory) }
 }
@@ -189,7 +193,7 @@ pub(crate) fn describe_later(pc: usize, is_kept: bool, build_id: &mut [u8], path
     let later = reading.later()?;
     // A wrong frame does not keep the object. Then only `reading` does, if the runtime hears when the object is closed.
     let source = if is_kept && later.may_remember { Source::Own } else { Source::Kernel };
-    let memory = AnyMemory { own: memory(), source };
+    let memory = AnyMemory { own: memory(false), source };
     later.describe(&memory, pc, build_id, path)
 }
 

@@ -2,6 +2,8 @@
 //! for these samples too.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use gmon::side_file::{CutReason, THREAD};
 
@@ -113,13 +115,21 @@ fn each_sample_of_the_ring_belongs_to_its_thread() {
 #[test]
 fn samples_have_stacks_at_every_rate() {
     let program = kind("direct").build("ring-rates").unwrap();
+    let is_superuser = fs::metadata("/proc/self").unwrap().uid() == 0;
     for rate in ["100", "2500", "5000", "10000"] {
         if !run(&program, rate, &[]) {
             return;
         }
         let (run, wrong) = disagreements(&program);
         assert!(wrong.is_empty(), "{rate}: {wrong:#?}");
-        let without = run.side.unwalked().map(|(_, ticks)| ticks).sum::<u64>();
-        assert_eq!(without, 0, "{rate}: {:?}", run.side.unwalked().collect::<Vec<_>>());
+        let without: Vec<_> = run.side.unwalked().collect();
+        if !is_superuser && without.len() == 1 && without[0].0 == CutReason::NO_STACK {
+            // All programs of a user share the memory that the kernel locks for the user's rings.
+            println!(
+                "\nSKIPPED: stacks at {rate} samples a second: this user may not lock enough memory for the rings"
+            );
+            return;
+        }
+        assert_eq!(without, [], "{rate}");
     }
 }

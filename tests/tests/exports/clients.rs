@@ -61,6 +61,15 @@ impl Client {
         Client { name: "gprof2dot", question: "--help", installed: Some("gprof2dot/bin/gprof2dot") }
     }
 
+    pub(crate) fn chromium() -> Client {
+        Client { name: "chromium", question: "--version", installed: None }
+    }
+
+    /// The program that starts a message bus, without which programs of KDE do not start.
+    pub(crate) fn message_bus() -> Client {
+        Client { name: "dbus-run-session", question: "--version", installed: None }
+    }
+
     /// The program. Prints SKIPPED if there is none.
     pub(crate) fn found(&self) -> Option<PathBuf> {
         let test = std::env::current_exe().unwrap();

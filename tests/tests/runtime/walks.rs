@@ -59,6 +59,20 @@ fn a_filter_that_answers_for_the_kernel_makes_no_memory_readable() {
     }
 }
 
+/// A walk asks only questions to which the kernel's answer is no error, because an error costs as much as a walk.
+#[test]
+fn walks_ask_about_memory_in_a_way_that_filters_know() {
+    let program = compile("usual");
+    let output = program.command(&["usual"]).output().unwrap();
+    if lacks_filters(&output) {
+        return;
+    }
+    quiet(&output);
+    let side = side(&program);
+    assert!(side.contexts().total() >= 5);
+    assert_eq!(unwalked(&side, CutReason::UNREADABLE), 0);
+}
+
 /// The tick of a walk that never ends is in the bins, and not in the tree.
 #[test]
 fn a_walk_that_never_ends_delays_no_exit_and_loses_no_tick() {

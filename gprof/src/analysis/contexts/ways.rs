@@ -96,13 +96,17 @@ impl<'f> Ways<'f> {
             at += 1;
         }
         let mut way = Vec::new();
-        let (mut after, mut jumps_back) = (1 << self.callee(), self.possible[self.callee()]);
+        let (mut next, mut after) = (1 << self.callee(), 1 << self.callee());
+        let mut jumps_back = self.possible[self.callee()];
         let mut is_straight = true;
         while let Some((place, before)) = reached.get(at).copied() {
             way.push(self.between.get(place).copied().unwrap_or(self.from));
             // A later function that jumps here may have done so, and may have come back.
             is_straight &= jumps_back >> place & 1 == 0;
-            after |= 1 << place;
+            // A jump through a register may have left out functions of the way.
+            is_straight &= self.possible[place] & after & !next == 0;
+            next = 1 << place;
+            after |= next;
             jumps_back |= self.possible[place];
             at = before;
         }

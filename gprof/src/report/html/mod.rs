@@ -1,10 +1,12 @@
 //! All reports and pictures as one page for browsers. The page needs no other file and no network; its policy forbids both.
 
 mod data;
-mod sha256;
 mod sources;
 
 use std::io::{self, Write};
+
+use base64::prelude::{BASE64_STANDARD, Engine};
+use sha2::{Digest, Sha256};
 
 use super::drawing;
 use super::markup::escaped;
@@ -33,7 +35,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let (script, style) = (script(), format!("{STYLE}{}", drawing::STYLE));
     let path = analysis.images().first().map(|image| image.path.as_os_str().as_encoded_bytes()).unwrap_or_default();
     let title = escaped(base(path));
-    let (may_run, may_style) = (sha256::base64_hash(script.as_bytes()), sha256::base64_hash(style.as_bytes()));
+    let (may_run, may_style) = (hash(&script), hash(&style));
     writeln!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -63,6 +65,11 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     out.write_all(b"<script type=\"application/json\" id=\"data\">")?;
     data::write(analysis, &mut WithoutTags(out))?;
     writeln!(out, "</script>\n<script>{script}</script>\n</body>\n</html>")
+}
+
+/// Returns the hash by which the policy of the page names a script or a style.
+fn hash(text: &str) -> String {
+    BASE64_STANDARD.encode(Sha256::digest(text))
 }
 
 fn script() -> String {

@@ -4,16 +4,10 @@
 //! changes in the file itself, which is mapped; two slots for calls; and the nodes of the tree. docs/format.md has the parts.
 
 use core::ops::Range;
-use core::sync::atomic::{
-    AtomicUsize,
-    Ordering::{Relaxed, SeqCst},
-};
-
-use gmon::encode::side_file::{LARGEST_CALL, LARGEST_HEAD, part};
-use gmon::layout::side_file::{FILLER, PART_HEADER_SIZE};
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use super::header::{self, Of};
-use super::{counts, objects, run};
+use super::{objects, run, slots};
 use crate::file::output::{self, Refusal};
 use crate::file::writer::{Writer, Written};
 use crate::objects::{Tally, for_each_mapping, for_each_object, is_object, object};
@@ -22,16 +16,8 @@ use crate::per_process::{Changing, LiveParts, PER_PROCESS, size_of_parts};
 use crate::samples::contexts::{begin_live, patience};
 use crate::unwind::stays;
 
-/// The size of a slot for calls, a hole at first. A snapshot writes the calls into one slot while the other one has those of the
-/// snapshot before.
-const SLOT: usize = 512 << 10;
 /// The least room for the descriptions of objects.
 const ROOM: usize = 48 << 10;
-
-/// The offset of the first slot.
-static SLOTS: AtomicUsize = AtomicUsize::new(0);
-/// The number of snapshots.
-static SNAPSHOTS: AtomicUsize = AtomicUsize::new(0);
 
 /// Makes the live side file of a profile that begins with `header` and has bins for the addresses `bins`, and counts there from now on.
 pub(super) fn begin(header: Written, bins: Range<usize>) -> Result<(), Refusal> {
@@ -61,11 +47,8 @@ fn put_changing(file: Fd, start: usize, bins: Range<usize>) -> Result<(), Errno>
         (start + size_of_parts(PER_PROCESS.memory.contexts.threads.all().len()) + ROOM).next_multiple_of(LARGEST_PAGE);
     file.extend(start, end - start)?;
     let mut out = Writer::at(file, end);
-    for _ in 0..2 {
-        out.part(FILLER, |out| out.zeros(SLOT - PART_HEADER_SIZE));
-    }
+    slots::put(&mut out);
     let nodes = out.finish()?.length;
-    SLOTS.store(end, Relaxed);
     let memory = map_file(file, first, end - first)?;
     // SAFETY: zeros of the file, from a multiple of 8 on, which stay mapped, and more than the parts need.
     let is_mapped = unsafe { begin_live(file, (memory.byte_add(start - first), end - start), nodes, bins) };
@@ -179,34 +162,13 @@ pub(super) fn put_calls(counts: &[Tally]) -> Result<(), Refusal> {
         last_object()
     };
     let calls = counts.iter().filter(|count| !count.is_samples()).count();
-    if calls * LARGEST_CALL + LARGEST_HEAD + 4 * PART_HEADER_SIZE > SLOT {
+    if !slots::has_room(calls) {
         return Err((b"write its calls", Errno::EFBIG));
     }
     let file = PER_PROCESS.memory.contexts.tree.live.file.file().ok_or((&b"find it"[..], Errno::EBADF))?;
     let described = PER_PROCESS.memory.contexts.live.described.load(Relaxed);
-    replace_calls(file, counts, described).map_err(|error| (&b"write"[..], error))?;
+    slots::replace(file, counts, described).map_err(|error| (&b"write"[..], error))?;
     if described < last { Err((b"describe all objects in it", Errno::EFBIG)) } else { Ok(()) }
-}
-
-/// Writes calls into one slot, and then makes the other slot a filler.
-///
-/// A slot is a filler, whose content is skipped. With calls, its header is that of an empty filler, behind which follow the calls and
-/// another filler.
-fn replace_calls(file: Fd, counts: &[Tally], described: usize) -> Result<(), Errno> {
-    let turn = SNAPSHOTS.load(Relaxed);
-    let [slot, other] = [turn % 2, (turn + 1) % 2].map(|slot| SLOTS.load(Relaxed) + slot * SLOT);
-    let mut out = Writer::at(file, slot + PART_HEADER_SIZE);
-    counts::put_calls(&mut out, counts, described);
-    let left = slot + SLOT - PART_HEADER_SIZE - out.position();
-    part(&mut out, FILLER, 0, left as u64);
-    out.finish()?;
-    let set_length = |slot: usize, length: usize| {
-        file.write_all_at(&(length as u64).to_ne_bytes(), slot + PART_HEADER_SIZE - size_of::<u64>())
-    };
-    set_length(other, SLOT - PART_HEADER_SIZE)?;
-    set_length(slot, 0)?;
-    SNAPSHOTS.store(turn + 1, Relaxed);
-    Ok(())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod header;
 mod live_file;
 mod objects;
 mod run;
+mod slots;
 mod threads;
 pub(crate) mod totals;
 

@@ -16,6 +16,12 @@ pub fn is_readable(_: usize) -> bool {
     false
 }
 
+/// The same, in a signal handler.
+#[must_use]
+pub fn is_readable_in_handler(_: usize) -> bool {
+    false
+}
+
 /// Fills `bytes` with this process's memory at an address. The result says whether all could be read.
 #[must_use]
 pub fn copy_own_memory(_: usize, _: &mut [u8]) -> bool {

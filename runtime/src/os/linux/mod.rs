@@ -68,7 +68,7 @@ pub(crate) use maps::{MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, path_of_
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve};
 pub use memory::{clear, map, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
-pub use readable::is_readable;
+pub use readable::{is_readable, is_readable_in_handler};
 pub use signal::Handler;
 pub(crate) use signal::PROFIL_SIGNAL;
 pub(crate) use signal::{

@@ -73,7 +73,7 @@ pub(crate) use thread::{
 pub use thread::{a_moment, thread_id};
 pub use walks::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, copy_own_memory,
-    is_readable,
+    is_readable, is_readable_in_handler,
 };
 pub(crate) use walks::{name_of_thread, store_thread_name, vdso};
 

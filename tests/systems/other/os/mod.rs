@@ -37,6 +37,9 @@ pub fn copy_own_memory(address: usize, bytes: &mut [u8]) -> bool {
 pub fn is_readable(address: usize) -> bool {
     loop {}
 }
+pub fn is_readable_in_handler(address: usize) -> bool {
+    loop {}
+}
 
 // Errors.
 

@@ -10,6 +10,7 @@ mod samples;
 mod threads;
 
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::Result;
 use crate::encode::side_file::CutReason;
@@ -66,8 +67,10 @@ impl Raw<'_> {
             // The object may not be described yet.
             let _ = side.push_mapping(mapping);
         }
-        let places = Places::new(&side.mappings);
-        nodes.finish(side, &places, &threads, &mut outside)?;
+        // The nodes are added to the file, but no mappings.
+        let mappings = mem::take(&mut side.mappings);
+        nodes.finish(side, &Places::new(&mappings), &threads, &mut outside)?;
+        side.mappings = mappings;
         threads.add_ticks(side);
         outside.finish(side)
     }

@@ -42,7 +42,7 @@ impl<'a> RawNodes<'a> {
     pub(super) fn finish(
         mut self,
         side: &mut SideFile,
-        places: &Places,
+        places: &Places<'_>,
         threads: &RawThreads,
         outside: &mut Outside,
     ) -> Result<()> {
@@ -81,7 +81,7 @@ impl RawNode {
 /// The nodes that are being added.
 struct Adding<'a> {
     side: &'a mut SideFile,
-    places: &'a Places,
+    places: &'a Places<'a>,
     threads: &'a RawThreads,
     /// For each raw node so far the index of its node in the tree, if it is used.
     indexes: Vec<Option<u32>>,

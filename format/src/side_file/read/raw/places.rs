@@ -6,28 +6,30 @@ use crate::encode::side_file::Place;
 use crate::layout::side_file::{ADDRESS_BITS, ELSEWHERE, MARKED, SETTLED};
 use crate::side_file::object::Mapping;
 
-/// The mappings at the end: the start of each range, with its end and the last mapping there.
-pub(super) struct Places {
-    ranges: BTreeMap<u64, (u64, Mapping)>,
+/// The mappings at the end.
+pub(super) struct Places<'m> {
+    mappings: &'m [Mapping],
+    /// The start of each range, with its end and the index of the last mapping there.
+    ranges: BTreeMap<u64, (u64, usize)>,
 }
 
-impl Places {
-    pub(super) fn new(mappings: &[Mapping]) -> Places {
-        let mut ranges: BTreeMap<u64, (u64, Mapping)> = BTreeMap::new();
-        for mapping in mappings {
+impl<'m> Places<'m> {
+    pub(super) fn new(mappings: &'m [Mapping]) -> Places<'m> {
+        let mut ranges: BTreeMap<u64, (u64, usize)> = BTreeMap::new();
+        for (index, mapping) in mappings.iter().enumerate() {
             let (start, end) = (mapping.addresses.start, mapping.addresses.end);
             // A range that contains the start keeps what is before it, and what is behind the end.
             if let Some((_, (known_end, known))) = ranges.range_mut(..start).next_back()
                 && *known_end > start
             {
-                let (behind, known) = (*known_end, known.clone());
+                let (behind, known) = (*known_end, *known);
                 *known_end = start;
                 if behind > end {
                     ranges.insert(end, (behind, known));
                 }
             }
             while let Some((first, (known_end, known))) =
-                ranges.range(start..end).next().map(|(first, known)| (*first, known.clone()))
+                ranges.range(start..end).next().map(|(first, known)| (*first, *known))
             {
                 ranges.remove(&first);
                 if known_end > end {
@@ -35,10 +37,10 @@ impl Places {
                 }
             }
             if start < end {
-                ranges.insert(start, (end, mapping.clone()));
+                ranges.insert(start, (end, index));
             }
         }
-        Places { ranges }
+        Places { mappings, ranges }
     }
 
     /// The place of the address of a raw node.
@@ -57,8 +59,8 @@ impl Places {
     }
 
     fn at(&self, address: u64) -> Option<&Mapping> {
-        let (_, (end, mapping)) = self.ranges.range(..=address).next_back()?;
-        (address < *end).then_some(mapping)
+        let (_, (end, index)) = self.ranges.range(..=address).next_back()?;
+        self.mappings.get(*index).filter(|_| address < *end)
     }
 }
 
@@ -69,12 +71,13 @@ mod tests {
     #[test]
     fn a_later_mapping_replaces_what_it_covers() {
         let mapping = |start, end, object| Mapping::new(start..end, start, object);
-        let places = Places::new(&[
+        let mappings = [
             mapping(0x1000, 0x9000, 1),
             mapping(0x3000, 0x4000, 2),
             mapping(0x3800, 0x5000, 3),
             mapping(0x5000, 0x5000, 4),
-        ]);
+        ];
+        let places = Places::new(&mappings);
         let object = |address| places.of(address).object;
         assert_eq!([0x0fff, 0x1000, 0x2fff, 0x3000, 0x37ff].map(object), [ELSEWHERE, 1, 1, 2, 2]);
         assert_eq!([0x3800, 0x4fff, 0x5000, 0x8fff].map(object), [3, 3, 1, 1]);
