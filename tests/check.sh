@@ -96,7 +96,7 @@ if ! { "$drawer/bin/python" -m pip freeze | grep -q -x "$(sed -n 's/^\(gprof2dot
 fi
 
 step "readers of exports"
-# Each in a fixed version: Python's packages in a virtual environment, and packages of npm.
+# Each reader has a fixed version. Python's packages are in a virtual environment, and others are packages of npm.
 readers=${CARGO_TARGET_DIR:-target}/exports
 has_readers() { # whether Python has all packages
     frozen=$("$readers/python/bin/python" -m pip freeze 2>/dev/null) || return 1

@@ -26,19 +26,6 @@ impl Sink for File {
             self.bytes.push(*byte);
         }
     }
-
-    fn u32(&mut self, value: u32) {
-        self.bytes(&value.to_ne_bytes());
-    }
-
-    fn u64(&mut self, value: u64) {
-        self.bytes(&value.to_ne_bytes());
-    }
-
-    fn word(&mut self, value: u64) -> Result<(), Infallible> {
-        self.bytes(&(value as usize).to_ne_bytes());
-        Ok(())
-    }
 }
 
 /// Encodes the objects. Called twice: paths may be longer than any buffer, so the length is measured first.

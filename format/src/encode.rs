@@ -29,6 +29,8 @@ pub struct Arc {
 }
 
 /// Receives the bytes of a file in order.
+///
+/// The methods for numbers write them as this machine stores them. A sink for another machine has methods of its own.
 pub trait Sink {
     /// The error for a number that cannot be written.
     type Error;
@@ -37,17 +39,25 @@ pub trait Sink {
     fn bytes(&mut self, bytes: &[u8]);
 
     /// Writes a 32-bit number.
-    fn u32(&mut self, value: u32);
+    fn u32(&mut self, value: u32) {
+        self.bytes(&value.to_ne_bytes());
+    }
 
     /// Writes a 64-bit number.
-    fn u64(&mut self, value: u64);
+    fn u64(&mut self, value: u64) {
+        self.bytes(&value.to_ne_bytes());
+    }
 
-    /// Writes an address, or a count of the same size.
+    /// Writes an address, or a count of the same size. An address of this process always fits the native size.
     ///
     /// # Errors
     ///
-    /// When the value does not fit.
-    fn word(&mut self, value: u64) -> Result<(), Self::Error>;
+    /// When the value does not fit. The provided method has no error: it keeps the low bits, as many as an address of
+    /// this machine has.
+    fn word(&mut self, value: u64) -> Result<(), Self::Error> {
+        self.bytes(&(value as usize).to_ne_bytes());
+        Ok(())
+    }
 }
 
 /// The header of a 4.4BSD file.

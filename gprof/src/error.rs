@@ -103,6 +103,18 @@ pub enum Error {
     },
     /// The user asked for calling contexts or callers, and no profile has stacks.
     NoStacks,
+    /// The user asked for a difference, and a profile has no samples.
+    NoTimes {
+        /// The path of the first profile.
+        file: String,
+    },
+    /// The user asked for a difference of profiles that do not measure the same.
+    UnitsDiffer {
+        /// The unit of the base's samples.
+        base: String,
+        /// The unit of the other samples.
+        new: String,
+    },
     /// The reports cannot be written.
     Output(io::Error),
 }
@@ -166,6 +178,11 @@ impl fmt::Display for Error {
                 "no calling contexts: the profile has no stacks: this project's runtime for Linux writes them, except with \
                  GMON_STACKS=0, and in children with GMON_CHILDREN=sum",
             ),
+            Error::NoTimes { file } => write!(f, "{file}: the profile has no samples, so no times can be compared"),
+            Error::UnitsDiffer { base, new } => write!(
+                f,
+                "'--base': the samples of the base are {base}, those of the other profiles {new}: name profiles of one unit"
+            ),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
         }
     }
@@ -192,7 +209,9 @@ impl std::error::Error for Error {
             | Error::SideFilesDiffer { .. }
             | Error::Objects { .. }
             | Error::NothingInObject { .. }
-            | Error::NoStacks => None,
+            | Error::NoStacks
+            | Error::NoTimes { .. }
+            | Error::UnitsDiffer { .. } => None,
         }
     }
 }

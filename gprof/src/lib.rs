@@ -54,6 +54,7 @@
 
 mod analysis;
 mod cli;
+mod compare;
 mod error;
 mod image;
 mod load;
@@ -97,9 +98,10 @@ use terminal::progress::Progress;
 pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use analysis::graph::Node;
 pub use analysis::{
-    Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Certainty, Clock, ContextRow, ContextTable,
-    DrawnCall, DrawnFunction, DrawnGraph, Flame, FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo,
-    FunctionTimes, SampleNode, SamplePlace, SampleTree, SourceLocation, StackSums, Stats,
+    Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Certainty, Change, ChangedFrame, Clock,
+    ContextRow, ContextTable, Difference, DifferenceFlame, DifferenceRow, DrawnCall, DrawnFunction, DrawnGraph, Flame,
+    FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo, FunctionTimes, NOISE_ERRORS, Presence,
+    SampleNode, SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes, difference,
 };
 #[doc(hidden)]
 pub use cli::command;
@@ -111,9 +113,9 @@ pub use image::address_space::Mapping;
 pub use load::outside::OutsideImages;
 pub use load::profile_file::FileInfo;
 pub use load::side_info::{SideInfo, SideObject, SideThread};
-pub use load::stacks::{Place, Profiles, StackNode, Stacks};
+pub use load::stacks::{Place, Profiles, StackNode, Stacks, Thread};
 pub use load::{Loaded, from_memory};
-pub use report::render;
+pub use report::{render, render_difference};
 pub use symbols::file_map::{MapError, MapFault};
 pub use symbols::functions::FunctionId;
 pub use terminal::{Terminal, visible};
@@ -226,6 +228,9 @@ fn report(
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
+    if let Some(comparison) = options.comparison.as_ref().filter(|comparison| !comparison.base.is_empty()) {
+        return compare::report(options, comparison, out, progress, terminal);
+    }
     output::check(options, terminal)?;
     let loaded = load::load(options, progress)?;
     if options.reports.sum && !options.sums_lines() {

@@ -6,6 +6,8 @@ mod choices;
 mod common;
 #[path = "exports/pprof.rs"]
 mod pprof;
+#[path = "exports/threads.rs"]
+mod threads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::sink;
@@ -55,11 +57,15 @@ fn trees() -> impl Strategy<Value = Vec<(usize, u64, u64)>> {
     prop::collection::vec((0..40_usize, 0..300_u64, 0..5_u64), 0..40)
 }
 
-fn stacks(tree: &[(usize, u64, u64)]) -> Stacks {
+/// With `calls`, the outermost nodes belong to threads that share these calls, or to none.
+fn stacks(tree: &[(usize, u64, u64)], calls: Option<&[gmon::Arc]>) -> Stacks {
     let mut stacks = Stacks::new();
+    let threads = calls.map(|calls| threads::add(&mut stacks, calls)).unwrap_or_default();
+    let mut indexes = Vec::new();
     for (at, (parent, offset, ticks)) in tree.iter().enumerate() {
-        let parent = parent.checked_sub(1).filter(|parent| *parent < at).map(|parent| parent as u32);
-        stacks.push(parent, Place::Code(LOW + offset), *ticks).unwrap();
+        let parent = parent.checked_sub(1).filter(|parent| *parent < at).map(|parent| indexes[parent]);
+        let parent = parent.or_else(|| threads.get(*offset as usize % 5).copied().flatten());
+        indexes.push(stacks.push(parent, Place::Code(LOW + offset), *ticks).unwrap());
     }
     stacks.add_profile(tree.iter().map(|(_, _, ticks)| ticks).sum(), true);
     stacks
@@ -94,8 +100,15 @@ fn cells(row: &str) -> usize {
     count
 }
 
+/// Checks the costs of each part.
 fn check_callgrind(text: &str) {
-    let (mut defined, mut own, mut summary, mut is_call) = (BTreeSet::new(), 0, None, false);
+    let (mut defined, mut parts) = (BTreeSet::new(), text.split("\npart: "));
+    assert!(parts.next().unwrap().starts_with("# callgrind format\nversion: 1\n"));
+    assert!(parts.map(|part| check_part(part, &mut defined)).count() > 0);
+}
+
+fn check_part(text: &str, defined: &mut BTreeSet<(String, String)>) {
+    let (mut own, mut summary, mut is_call) = (0, None, false);
     for line in text.lines().skip_while(|line| !line.starts_with("events:")).skip(1).filter(|line| !line.is_empty()) {
         if let Some((key, value)) = line.split_once('=') {
             if key == "calls" {
@@ -117,13 +130,17 @@ fn check_callgrind(text: &str) {
             own += if std::mem::take(&mut is_call) { 0 } else { cost };
         }
     }
-    assert_eq!(summary, Some(own), "{text}");
+    assert!(if text.contains("\nthread: ") { summary.is_none() } else { summary == Some(own) }, "{text}");
 }
 
+/// The sum of the times of the profiles.
 fn check_speedscope(text: &str) -> f64 {
     let json: Value = serde_json::from_str(text).unwrap();
     let frames = json["shared"]["frames"].as_array().unwrap().len() as u64;
-    let profile = &json["profiles"][0];
+    json["profiles"].as_array().unwrap().iter().map(|profile| check_profile(profile, frames)).sum()
+}
+
+fn check_profile(profile: &Value, frames: u64) -> f64 {
     let (mut open, mut now) = (Vec::new(), 0.0);
     for event in profile["events"].as_array().unwrap() {
         let (frame, at) = (event["frame"].as_u64().unwrap(), event["at"].as_f64().unwrap());
@@ -138,7 +155,10 @@ fn check_speedscope(text: &str) -> f64 {
 /// The sum of the samples.
 fn check_firefox(text: &str) -> u64 {
     let json: Value = serde_json::from_str(text).unwrap();
-    let thread = &json["threads"][0];
+    json["threads"].as_array().unwrap().iter().map(check_thread).sum()
+}
+
+fn check_thread(thread: &Value) -> u64 {
     let length = |table: &str| thread[table]["length"].as_u64().unwrap() as usize;
     for table in ["samples", "stackTable", "frameTable", "funcTable"] {
         let columns = thread[table].as_object().unwrap().values().filter_map(Value::as_array);
@@ -178,7 +198,8 @@ fn check_calls(analysis: &Analysis<'_>) {
 
 fn check(analysis: &Analysis<'_>) {
     check_calls(analysis);
-    let tree = analysis.sample_tree();
+    threads::check(analysis);
+    let tree = analysis.sample_trees();
     for format in TEXTS {
         let text = text(analysis, format);
         assert!(text.chars().all(|letter| letter == '\n' || !letter.is_control()), "{text:?}");
@@ -187,7 +208,10 @@ fn check(analysis: &Analysis<'_>) {
             Format::Folded => assert_eq!(check_folded(&text), tree.total),
             Format::Firefox => assert_eq!(check_firefox(&text), tree.total),
             Format::Callgrind => check_callgrind(&text),
-            _ => assert_eq!(check_speedscope(&text), analysis.clock().seconds_or_samples(tree.total)),
+            _ => {
+                let (sum, all) = (check_speedscope(&text), analysis.clock().seconds_or_samples(tree.total));
+                assert!((sum - all).abs() <= 1e-9 * all, "{sum}, not {all}");
+            }
         }
     }
     assert_eq!(pprof::check(&bytes(analysis, Format::Pprof)), tree.total);
@@ -197,10 +221,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn exports_hold_any_profile(table in prop_oneof![hostile(), table()], profile in profile(), tree in trees(), has in any::<bool>()) {
+    fn exports_hold_any_profile(table in prop_oneof![hostile(), table()], profile in profile(), tree in trees(), has in any::<bool>(), has_threads in any::<bool>()) {
         // gprof refuses an image without functions.
         prop_assume!(table.symbols.iter().any(|symbol| symbol.is_func));
-        with_analysis(&table, profile, has.then(|| stacks(&tree)), check);
+        let stacks = has.then(|| stacks(&tree, has_threads.then_some(&profile.arcs)));
+        with_analysis(&table, profile, stacks, check);
     }
 }
 

@@ -17,7 +17,7 @@ const READERS: [(&str, &str); 2] =
 fn main() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("orders");
     fs::create_dir_all(&directory).unwrap();
-    println!("| program | order of functions | pages of code touched | misses of the cache of instructions |");
+    println!("| program | order of functions | pages of code touched | misses of the instruction cache |");
     println!("|---|---|---|---|");
     for program in [sqlite(&directory), gprof(&directory)] {
         program.measure("lld's own", "");

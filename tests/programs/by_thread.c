@@ -3,7 +3,8 @@
  *
  *     named [dump]    four threads with names, one after the other and at once; with `dump`, a snapshot in the middle
  *     many N          N threads of three names, eight at a time; each sends itself a sample; prints sums by name, and "sent NAME COUNT"
- *     rename          a thread that gets another name between its calls, and one that gets it after its last call and does not end
+ *     rename          a thread that gets another name between its calls; a thread that gets another name after its last call and does
+ *                     not end
  *     reuse N         N threads that get the same number from the kernel: prints "number NUMBER calls COUNT" for each, and "child PROCESS".
  *                     Exits with 77 if the machine does not permit that
  *     fork            a parent and a child: prints "child PROCESS"
@@ -21,9 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "sample.h"
-
-#define FUNCTION __attribute__((noinline, noclone))
-#define STAYS __asm__ volatile("")
 
 void gmon_dump(void);
 

@@ -6,19 +6,13 @@
  * through a pointer.
  */
 #define _GNU_SOURCE
-#include <unistd.h>
 #include "sample.h"
-
-#define FUNCTION __attribute__((noinline, noclone))
 
 static volatile int calls;
 
 FUNCTION void work(int samples) {
-    long process_id = getpid(), thread_id = syscall(SYS_gettid);
-    while (samples-- > 0) {
-        SAMPLE(process_id, thread_id)
-    }
-    __asm__ volatile("");
+    SAMPLES(samples);
+    STAYS;
 }
 
 static void (*volatile target)(int) = work;

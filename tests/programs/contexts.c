@@ -31,15 +31,8 @@
 #include <unistd.h>
 #include "sample.h"
 
-/* Keeps a call from being the last thing that a function does, which would make a jump of it. */
-#define STAYS __asm__ volatile("")
-#define FUNCTION __attribute__((noinline, noclone))
-
 FUNCTION void spin(int times) {
-    long process_id = getpid(), thread_id = syscall(SYS_gettid);
-    while (times-- > 0) {
-        SAMPLE(process_id, thread_id)
-    }
+    SAMPLES(times);
     STAYS;
 }
 

@@ -3,19 +3,13 @@
  * the two was called.
  */
 #define _GNU_SOURCE
-#include <unistd.h>
 #include "sample.h"
-
-#define FUNCTION __attribute__((noinline, noclone))
 
 static volatile int calls;
 
 FUNCTION void work(int samples) {
-    long process_id = getpid(), thread_id = syscall(SYS_gettid);
-    while (samples-- > 0) {
-        SAMPLE(process_id, thread_id)
-    }
-    __asm__ volatile("");
+    SAMPLES(samples);
+    STAYS;
 }
 
 FUNCTION void relay(int samples) {

@@ -4,6 +4,8 @@
  *     forbid perf PROGRAM [ARGUMENT...]      perf_event_open
  *     forbid timers PROGRAM [ARGUMENT...]    timer_create
  *     forbid statx PROGRAM [ARGUMENT...]     statx
+ *     forbid rename PROGRAM [ARGUMENT...]    renameat
+ *     forbid kill PROGRAM [ARGUMENT...]      renameat, which kills the process
  *
  * Exits with 77 if the system has no system-call filters.
  */
@@ -20,11 +22,13 @@ int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     unsigned number = strcmp(what, "timers") == 0 ? SYS_timer_create
                       : strcmp(what, "statx") == 0 ? SYS_statx
-                                                   : SYS_perf_event_open;
+                      : strcmp(what, "rename") == 0 || strcmp(what, "kill") == 0 ? SYS_renameat
+                                                                                 : SYS_perf_event_open;
+    unsigned result = strcmp(what, "kill") == 0 ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM;
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, result),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};

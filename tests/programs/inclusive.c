@@ -6,20 +6,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "sample.h"
-
-/* Keeps a call from being the last thing that a function does, which would make a jump of it. */
-#define STAYS __asm__ volatile("")
-#define FUNCTION __attribute__((noinline, noclone))
 
 static volatile int calls;
 
 FUNCTION void work(int samples) {
-    long process_id = getpid(), thread_id = syscall(SYS_gettid);
-    while (samples-- > 0) {
-        SAMPLE(process_id, thread_id)
-    }
+    SAMPLES(samples);
     STAYS;
 }
 

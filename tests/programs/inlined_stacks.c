@@ -3,36 +3,14 @@
  * `outer` have `burn`.
  */
 #define _GNU_SOURCE
-#include <unistd.h>
 #include "sample.h"
 
-/* Keeps a call from being the last thing that a function does, which would make a jump of it. */
-#define STAYS __asm__ volatile("")
-#define FUNCTION __attribute__((noinline, noclone))
 #define INLINED static inline __attribute__((always_inline))
 
-INLINED void burn(int samples) {
-    long process_id = getpid(), thread_id = syscall(SYS_gettid);
-    while (samples-- > 0) {
-        SAMPLE(process_id, thread_id)
-    }
-    STAYS;
-}
-
-INLINED void outer(int samples) {
-    burn(samples);
-    STAYS;
-}
-
-FUNCTION void leaf(int samples) {
-    burn(samples);
-    STAYS;
-}
-
-INLINED void wrap(int samples) {
-    leaf(samples);
-    STAYS;
-}
+INLINED void burn(int samples) { SAMPLES(samples); STAYS; }
+INLINED void outer(int samples) { burn(samples); STAYS; }
+FUNCTION void leaf(int samples) { burn(samples); STAYS; }
+INLINED void wrap(int samples) { leaf(samples); STAYS; }
 
 FUNCTION void caller(void) {
     wrap(30);

@@ -1,5 +1,10 @@
-/* Samples that a program takes of itself. */
+/* Samples that a program takes of itself. A program that uses SAMPLES defines _GNU_SOURCE before it includes a file. */
 #include <sys/syscall.h>
+#include <unistd.h>
+
+/* Keeps a call from being the last thing that a function does, which would make a jump of it. */
+#define STAYS __asm__ volatile("")
+#define FUNCTION __attribute__((noinline, noclone))
 
 /* Sends a thread the sampling signal: the signal arrives right after the system call, here and not in the C library.
    `sample_result` is then 0, or another number if the system call failed. */
@@ -18,3 +23,12 @@
     long sample_result = SYS_tgkill; \
     __asm__ volatile("syscall" : "+a"(sample_result) : "D"(process_id), "S"(thread_id), "d"(60L) : "rcx", "r11", "memory");
 #endif
+
+/* Sends this thread the sampling signal so many times. */
+#define SAMPLES(times) \
+    do { \
+        long process_id = getpid(), thread_id = syscall(SYS_gettid); \
+        for (int left = (times); left > 0; left--) { \
+            SAMPLE(process_id, thread_id) \
+        } \
+    } while (0)

@@ -68,10 +68,7 @@ static void forbid_unusual_masks(void) {
 static int listener = -1;
 
 __attribute__((noinline, noclone)) void spin(int times) {
-    long process_id = getpid(), thread_id = syscall(SYS_gettid);
-    while (times-- > 0) {
-        SAMPLE(process_id, thread_id)
-    }
+    SAMPLES(times);
 }
 
 /* A system call that the runtime does not see. */

@@ -5,6 +5,8 @@
 mod clients;
 #[path = "exports/profiled.rs"]
 mod profiled;
+#[path = "exports/threads.rs"]
+mod threads;
 #[path = "exports/viewers.rs"]
 mod viewers;
 
@@ -13,7 +15,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use gmon_tests::{gprof, read};
+use gmon_tests::{directory, gprof, read};
 use serde_json::Value;
 
 use clients::{Client, client, python, script};
@@ -72,18 +74,19 @@ fn folded(text: &str) -> (BTreeMap<String, u64>, BTreeMap<String, u64>) {
 
 #[test]
 fn folded_stacks_have_all_samples() {
-    let program = Profiled::new("exports_folded");
-    let path = program.write("a.folded", &[]);
-    let (own, inclusive) = folded(&fs::read_to_string(&path).unwrap());
-    // A bin may be partly in the profiling runtime.
-    assert!((own.values().sum::<u64>() as f64 - program.samples).abs() <= 1.0, "{own:?}");
-    program.check_inclusive(|name| inclusive.get(name).map(|samples| *samples as f64), 1.0);
-    program.check_own(|name| own.get(name).map(|samples| *samples as f64), 1.0);
-    // gprof2dot prints percentages. It estimates inclusive times from the arcs of all stacks together.
-    let Some(dot) = Client::gprof2dot().run(&["-f", "collapse", "-n0", "-e0", &path]) else { return };
-    let percents = clients::dot_percents(&dot);
-    let part = |percent: &f64| percent / 100.0 * program.samples;
-    program.check_own(|name| percents.get(name).map(|(_, own)| part(own)), 1.0 + program.percent());
+    for program in Profiled::both("exports_folded") {
+        let path = program.write("a.folded", &[]);
+        let (own, inclusive) = folded(&fs::read_to_string(&path).unwrap());
+        // A bin may be partly in the profiling runtime.
+        assert!((own.values().sum::<u64>() as f64 - program.samples).abs() <= 1.0, "{own:?}");
+        program.check_inclusive(|name| inclusive.get(name).map(|samples| *samples as f64), 1.0);
+        program.check_own(|name| own.get(name).map(|samples| *samples as f64), 1.0);
+        // gprof2dot prints percentages. It estimates inclusive times from the arcs of all stacks together.
+        let Some(dot) = Client::gprof2dot().run(&["-f", "collapse", "-n0", "-e0", &path]) else { return };
+        let percents = clients::dot_percents(&dot);
+        let part = |percent: &f64| percent / 100.0 * program.samples;
+        program.check_own(|name| percents.get(name).map(|(_, own)| part(own)), 1.0 + program.percent());
+    }
 }
 
 #[test]
@@ -92,62 +95,73 @@ fn speedscope_accepts_its_format() {
     let Some(schema) = clients::installed("npm/node_modules/speedscope/dist/release/file-format-schema.json") else {
         return;
     };
-    let program = Profiled::new("exports_speedscope");
-    let path = program.write("a.speedscope.json", &[]);
-    let read = client(&python, &[&script("speedscope.py"), schema.to_str().unwrap(), &path]);
-    let read: Value = serde_json::from_str(&read).unwrap();
-    let samples = |kind: &str, name: &str| read[kind][name].as_f64().map(|time| time * program.rate);
-    program.check_inclusive(|name| samples("inclusive", name), 1.001);
-    program.check_own(|name| samples("own", name), 1.001);
+    for program in Profiled::both("exports_speedscope") {
+        let path = program.write("a.speedscope.json", &[]);
+        let read = client(&python, &[&script("speedscope.py"), schema.to_str().unwrap(), &path]);
+        let read: Value = serde_json::from_str(&read).unwrap();
+        let samples = |kind: &str, name: &str| read[kind][name].as_f64().map(|time| time * program.rate);
+        program.check_inclusive(|name| samples("inclusive", name), 1.001);
+        program.check_own(|name| samples("own", name), 1.001);
+    }
 }
 
 #[test]
 fn pprof_shows_times_and_calls() {
     let Some(go) = Client::go().found() else { return };
-    let program = Profiled::new("exports_pprof");
-    let path = program.write("a.pb.gz", &[]);
-    let show = |index: &str, report: &str| {
-        let index = format!("-sample_index={index}");
-        client(
-            &go,
-            &["tool", "pprof", &index, "-nodecount=100000", "-nodefraction=0", "-edgefraction=0", report, &path],
-        )
-    };
-    for (index, unit) in [("samples", 1.0), ("cpu", 1.0 / program.rate)] {
-        let top = clients::pprof_top(&show(index, "-top"));
-        let samples = |name: &str, cumulative: bool| {
-            top.get(name).map(|(flat, cum)| (if cumulative { cum } else { flat }) / unit)
+    for program in Profiled::both("exports_pprof") {
+        let path = program.write("a.pb.gz", &[]);
+        let show = |index: &str, report: &str| {
+            let index = format!("-sample_index={index}");
+            client(
+                &go,
+                &["tool", "pprof", &index, "-nodecount=100000", "-nodefraction=0", "-edgefraction=0", report, &path],
+            )
         };
-        // Times are rounded to 10 milliseconds.
-        let more = 1.0 + if index == "cpu" { 0.01 * program.rate } else { 0.0 };
-        program.check_inclusive(|name| samples(name, true), more);
-        program.check_own(|name| samples(name, false), more);
-    }
-    let calls = clients::pprof_calls(&show("calls", "-peek=."));
-    for ((caller, callee), (.., count)) in &program.arcs {
-        if *count > 0 && caller != callee {
-            assert_eq!(calls.get(&(caller.clone(), callee.clone())), Some(count), "{caller} -> {callee}: {calls:?}");
+        for (index, unit) in [("samples", 1.0), ("cpu", 1.0 / program.rate)] {
+            let top = clients::pprof_top(&show(index, "-top"));
+            let samples = |name: &str, cumulative: bool| {
+                top.get(name).map(|(flat, cum)| (if cumulative { cum } else { flat }) / unit)
+            };
+            // Times are rounded to 10 milliseconds.
+            let more = 1.0 + if index == "cpu" { 0.01 * program.rate } else { 0.0 };
+            program.check_inclusive(|name| samples(name, true), more);
+            program.check_own(|name| samples(name, false), more);
         }
+        let calls = clients::pprof_calls(&show("calls", "-peek=."));
+        for ((caller, callee), (.., count)) in &program.arcs {
+            if *count > 0 && caller != callee {
+                let found = calls.get(&(caller.clone(), callee.clone()));
+                assert_eq!(found, Some(count), "{caller} -> {callee}: {calls:?}");
+            }
+        }
+        assert!(calls.len() > 5);
     }
-    assert!(calls.len() > 5);
 }
 
 #[test]
 fn callgrind_annotate_shows_costs() {
     let Some(annotate) = Client::callgrind_annotate().found() else { return };
-    let program = Profiled::new("exports_callgrind");
-    let path = program.write("callgrind.out.1", &[]);
-    let show = |inclusive: &str| clients::annotated(&client(&annotate, &["--threshold=100", inclusive, &path]));
-    let samples = |cost: &u64| *cost as f64 / 1e8 * program.rate;
-    let own = show("--inclusive=no");
-    program.check_own(|name| own.get(name).map(samples), 0.001);
-    // The program adds up the costs of all calls, those of recursive functions as well.
-    let inclusive = show("--inclusive=yes");
-    program.check_inclusive(|name| inclusive.get(name).map(samples).filter(|_| !program.is_recursive(name)), 0.001);
-    let Some(dot) = Client::gprof2dot().run(&["-f", "callgrind", "-n0", "-e0", &path]) else { return };
-    let percents = clients::dot_percents(&dot);
-    let part = |percent: &f64| percent / 100.0 * program.attributed();
-    program.check_own(|name| percents.get(name).map(|(_, own)| part(own)), program.percent());
+    for program in Profiled::both("exports_callgrind") {
+        let path = program.write("callgrind.out.1", &[]);
+        // The program adds up the parts of a file, and warns about the lines with which a part begins.
+        let show = |inclusive: &str| {
+            clients::annotated(&clients::despite(
+                &annotate,
+                &["--threshold=100", inclusive, &path],
+                " malformed, ignoring",
+            ))
+        };
+        let samples = |cost: &u64| *cost as f64 / 1e8 * program.rate;
+        let own = show("--inclusive=no");
+        program.check_own(|name| own.get(name).map(samples), 0.001);
+        // The program adds up the costs of all calls, those of recursive functions as well.
+        let inclusive = show("--inclusive=yes");
+        program.check_inclusive(|name| inclusive.get(name).map(samples).filter(|_| !program.is_recursive(name)), 0.001);
+        let Some(dot) = Client::gprof2dot().run(&["-f", "callgrind", "-n0", "-e0", &path]) else { return };
+        let percents = clients::dot_percents(&dot);
+        let part = |percent: &f64| percent / 100.0 * program.attributed();
+        program.check_own(|name| percents.get(name).map(|(_, own)| part(own)), program.percent());
+    }
 }
 
 #[test]
@@ -155,26 +169,31 @@ fn firefox_profiler_loads_its_format() {
     let cli = "firefox/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js";
     let node = clients::installed("firefox/node_modules/node/bin/node").zip(clients::installed(cli));
     let Some((node, cli)) = node else { return };
-    let program = Profiled::new("exports_firefox");
-    let path = program.write("a.firefox.json", &[]);
-    let sessions = format!("{path}.sessions");
-    let run = |words: &[&str]| {
-        let mut command = Command::new(&node);
-        command
-            .arg(&cli)
-            .args(words)
-            .env("PROFILER_CLI_SESSION_DIR", &sessions)
-            .env("PROFILER_CLI_NO_SYMBOLICATE", "1");
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
-    run(&["load", &path]);
-    let functions = run(&["thread", "functions", "--limit", "0"]);
-    run(&["stop"]);
-    let found = clients::firefox_functions(&functions);
-    program.check_inclusive(|name| found.get(name).map(|(_, total)| *total), 1.0);
-    program.check_own(|name| found.get(name).map(|(own, _)| *own), 1.0);
+    for program in Profiled::both("exports_firefox") {
+        let path = program.write("a.firefox.json", &[]);
+        let profile: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        // The path of a socket has 107 bytes at most.
+        let sessions = directory("firefox");
+        let run = |words: &[&str]| {
+            let mut command = Command::new(&node);
+            command.arg(&cli).args(words).env("PROFILER_CLI_SESSION_DIR", &sessions);
+            let output = command.env("PROFILER_CLI_NO_SYMBOLICATE", "1").output().unwrap();
+            assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        run(&["load", &path]);
+        let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+        for thread in 0..profile["threads"].as_array().unwrap().len() {
+            let functions = run(&["thread", "functions", "--thread", &format!("t-{thread}"), "--limit", "0"]);
+            for (name, (own, total)) in clients::firefox_functions(&functions) {
+                let sum = sums.entry(name).or_default();
+                *sum = (sum.0 + own, sum.1 + total);
+            }
+        }
+        run(&["stop"]);
+        program.check_inclusive(|name| sums.get(name).map(|(_, total)| *total), 1.0);
+        program.check_own(|name| sums.get(name).map(|(own, _)| *own), 1.0);
+    }
 }
 
 /// Profiles without stacks, of several images.

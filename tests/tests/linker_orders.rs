@@ -69,6 +69,12 @@ impl Ordered {
         names.filter(|name| ORDER.contains(&name.as_str()) || UNUSED.contains(&name.as_str())).collect()
     }
 
+    /// Links the program, and checks the result.
+    fn check_linked(&self, output: &str, flags: &[&str]) {
+        self.link(output, flags);
+        self.check(output);
+    }
+
     /// The functions that run must be neighbors, in the order.
     fn check(&self, image: &str) {
         let functions = self.functions(image);
@@ -92,13 +98,12 @@ fn lld_places_functions_by_calls_and_by_symbols() {
     let program = Ordered::new("lld-callgraph");
     let calls = fs::read_to_string(program.directory.join("order")).unwrap();
     assert_eq!(calls, "middle leaf 100000\ntop middle 1000\ntop rare 1\nmain top 1\n");
-    program.link("by_calls", &["-fuse-ld=lld", "-Wl,--call-graph-ordering-file=order,--print-symbol-order=lld"]);
-    program.check("by_calls");
+    program
+        .check_linked("by_calls", &["-fuse-ld=lld", "-Wl,--call-graph-ordering-file=order,--print-symbol-order=lld"]);
     let theirs = fs::read_to_string(program.directory.join("lld")).unwrap();
     assert_eq!(theirs.lines().collect::<Vec<_>>(), ORDER, "lld's own clusters are ours");
     let program = Ordered::new("symbols");
-    program.link("by_symbols", &["-fuse-ld=lld", "-Wl,--symbol-ordering-file=order,--fatal-warnings"]);
-    program.check("by_symbols");
+    program.check_linked("by_symbols", &["-fuse-ld=lld", "-Wl,--symbol-ordering-file=order,--fatal-warnings"]);
 }
 
 #[test]
@@ -107,8 +112,7 @@ fn gold_places_sections() {
         return;
     }
     let program = Ordered::new("gold");
-    program.link("ordered", &["-fuse-ld=gold", "-Wl,--section-ordering-file=order"]);
-    program.check("ordered");
+    program.check_linked("ordered", &["-fuse-ld=gold", "-Wl,--section-ordering-file=order"]);
 }
 
 #[test]
@@ -120,12 +124,10 @@ fn gnu_ld_reads_the_part_of_a_script() {
     // Every version takes the same lines as a script.
     let order = fs::read_to_string(program.directory.join("order")).unwrap();
     fs::write(program.directory.join("script"), format!("SECTIONS {{\n{order}}} INSERT BEFORE .fini;\n")).unwrap();
-    program.link("by_script", &["-fuse-ld=bfd", "-Wl,-T,script"]);
-    program.check("by_script");
+    program.check_linked("by_script", &["-fuse-ld=bfd", "-Wl,-T,script"]);
     let help = Command::new("ld.bfd").arg("--help").output().unwrap();
     if String::from_utf8_lossy(&help.stdout).contains("--section-ordering-file") {
-        program.link("ordered", &["-fuse-ld=bfd", "-Wl,--section-ordering-file=order"]);
-        program.check("ordered");
+        program.check_linked("ordered", &["-fuse-ld=bfd", "-Wl,--section-ordering-file=order"]);
     } else {
         eprintln!("SKIPPED: --section-ordering-file of GNU ld: this ld is older than 2.43");
     }

@@ -36,6 +36,14 @@ fn complaint(directory: &Path, line: &str) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
+/// The message of a run that may write files of so many blocks at most: the limit of the shell for the size of files stands for a
+/// file system without room.
+fn limited(blocks: usize, directory: &Path, line: &str) -> String {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" {line}");
+    let output = Command::new("sh").args(["-c", &script]).arg(gprof()).current_dir(directory).output().unwrap();
+    String::from_utf8(output.stderr).unwrap()
+}
+
 /// The names of the files in a directory, sorted.
 fn files(directory: &Path) -> Vec<String> {
     let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -93,14 +101,12 @@ fn a_file_stays_until_the_new_one_is_whole() {
     assert_eq!(complaint(&directory, "prog gmon.out -o d.txt"), "gprof: d.txt: Is a directory\n");
 }
 
-/// A file system that has no room for the report: the limit of the shell for the size of files.
+/// A report that cannot be written whole leaves the old report, and no other file.
 #[test]
 fn no_half_file_stays() {
     let directory = profiled("outputs_full");
     fs::write(directory.join("a.json"), "old").unwrap();
-    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" prog gmon.out -o a.json";
-    let output = Command::new("sh").args(["-c", script]).arg(gprof()).current_dir(&directory).output().unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "gprof: a.json: File too large\n");
+    assert_eq!(limited(1, &directory, "prog gmon.out -o a.json"), "gprof: a.json: File too large\n");
     assert_eq!(fs::read_to_string(directory.join("a.json")).unwrap(), "old");
     assert_eq!(files(&directory), ["a.json", "gmon.out", "prog"]);
     if Path::new("/dev/full").exists() {
@@ -187,9 +193,7 @@ fn a_link_to_no_file_stays_a_link() {
 fn no_half_sum_stays() {
     let directory = profiled("outputs_sum");
     fs::write(directory.join("gmon.sum"), "old").unwrap();
-    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" -s prog gmon.out";
-    let output = Command::new("sh").args(["-c", script]).arg(gprof()).current_dir(&directory).output().unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "gprof: gmon.sum: File too large\n");
+    assert_eq!(limited(0, &directory, "-s prog gmon.out"), "gprof: gmon.sum: File too large\n");
     assert_eq!(fs::read_to_string(directory.join("gmon.sum")).unwrap(), "old");
     assert_eq!(files(&directory), ["gmon.out", "gmon.sum", "prog"]);
     // The sum may be an input of the sum.
@@ -197,7 +201,7 @@ fn no_half_sum_stays() {
     printed(&directory, "-s prog gmon.out gmon.sum");
 }
 
-/// A file that may be written in a directory that may not.
+/// A file that may be written, in a directory in which no file may be made.
 #[test]
 fn a_directory_that_takes_no_files_keeps_its_files() {
     let directory = profiled("outputs_closed");

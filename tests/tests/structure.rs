@@ -53,7 +53,22 @@ const ORDER: [(&str, &[&str]); 5] = [
     ),
     ("gprof/demangle", &["bounded", "gnat", "rust", "cpp", "fallback"]),
     ("runtime/profil", &["rules", "profile", "engine", "bsd", "host", "openbsd", "illumos", "aix", "attach"]),
-    ("gprof", &["terminal", "image", "symbols", "error", "cli", "output", "load", "analysis", "report", "internals"]),
+    (
+        "gprof",
+        &[
+            "terminal",
+            "image",
+            "symbols",
+            "error",
+            "cli",
+            "output",
+            "load",
+            "analysis",
+            "report",
+            "compare",
+            "internals",
+        ],
+    ),
 ];
 
 fn root() -> &'static Path {

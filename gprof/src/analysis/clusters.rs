@@ -13,8 +13,8 @@ use super::chains::Link;
 /// A cluster does not grow beyond this number of bytes: the gain of neighbors does not reach farther than pages do.
 const LARGEST: u64 = 1 << 20;
 
-/// A cluster does not take in another one that would leave it less than this part of its density: rare code
-/// would move frequent code apart.
+/// A cluster is not appended to another cluster if the result would have less than this part of the other cluster's
+/// density: rare code would move frequent code apart.
 const LEAST_DENSITY: f64 = 1.0 / 8.0;
 
 /// A function that is placed.

@@ -75,7 +75,7 @@ pub(super) struct StackInput<'data> {
 }
 
 impl<'data> StackInput<'data> {
-    fn sites<'a, 's>(&'a self, functions: &'a Functions<'s>) -> CallSites<'a, 's> {
+    pub(super) fn sites<'a, 's>(&'a self, functions: &'a Functions<'s>) -> CallSites<'a, 's> {
         CallSites::new(self.all_calls, functions, self.code.clone())
     }
 

@@ -20,7 +20,7 @@ use super::line_times::LineTimes;
 use super::linker_order::LinkerOrder;
 use super::name_style::NameStyle;
 use super::rows::FlatProfile;
-use super::sample_tree::SampleTree;
+use super::sample_trees::SampleTrees;
 use super::selection::Selections;
 use super::stack_tree::StackTree;
 use super::stats::{FlatSums, Stats};
@@ -152,7 +152,8 @@ pub(super) struct OnDemand<'data> {
     pub(super) flame: OnceLock<Flame>,
     pub(super) dominators: OnceLock<Flame>,
     pub(super) stack_tree: OnceLock<Option<StackTree<'data>>>,
-    pub(super) sample_tree: OnceLock<SampleTree<'data>>,
+    pub(super) thread_trees: OnceLock<Vec<StackTree<'data>>>,
+    pub(super) sample_trees: OnceLock<SampleTrees<'data>>,
 }
 
 impl<'data> OnDemand<'data> {
@@ -164,7 +165,7 @@ impl<'data> OnDemand<'data> {
         stacks: Option<StackInput<'data>>,
     ) -> OnDemand<'data> {
         let (stats, sources) = (OnceLock::new(), OnceLock::new());
-        let (stack_tree, sample_tree) = (OnceLock::new(), OnceLock::new());
+        let (stack_tree, thread_trees, sample_trees) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (flame, dominators) = (OnceLock::new(), OnceLock::new());
         OnDemand {
             profile,
@@ -175,7 +176,8 @@ impl<'data> OnDemand<'data> {
             sources,
             stacks,
             stack_tree,
-            sample_tree,
+            thread_trees,
+            sample_trees,
             flame,
             dominators,
         }

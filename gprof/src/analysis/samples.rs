@@ -5,11 +5,15 @@ use std::borrow::Cow;
 use super::context_rows::own;
 use super::contexts::pairs;
 use super::contexts::sums::StackSums;
+use super::input::StackInput;
 use super::model::Analysis;
-use super::sample_tree::{SamplePlace, SampleTree};
+use super::sample_tree::SamplePlace;
+use super::sample_trees::SampleTrees;
 use super::selection::Selections;
 use super::stack_tree::StackTree;
+use super::thread_ticks::NamedContexts;
 use crate::cli::options::{Choice, Subject};
+use crate::load::stacks::Thread;
 use crate::symbols::functions::FunctionId;
 
 impl<'data> Analysis<'data> {
@@ -17,15 +21,44 @@ impl<'data> Analysis<'data> {
     /// the tree.
     pub(super) fn stack_tree(&self) -> Option<&StackTree<'data>> {
         let make = || {
-            let input = self.on_demand.stacks.as_ref().filter(|_| self.options.measures_times())?;
+            let input = self.measured_stacks()?;
             let images = self.options.inlines.then_some(self.on_demand.parsed_images);
             let (contexts, inlined) = input.contexts(&self.functions, images);
             let sums = StackSums::new(input.stacks, &contexts);
-            let Selections { time, arcs, .. } = &self.selections;
-            let contexts = pairs::without_excluded(contexts, &self.functions, time, arcs);
-            Some(StackTree { own: own(&contexts, &self.selections), contexts, inlined, sums })
+            Some(self.selected((contexts, inlined), None, sums))
         };
         self.on_demand.stack_tree.get_or_init(make).as_ref()
+    }
+
+    /// The stacks, if there are any and the user wants times from stacks.
+    pub(super) fn measured_stacks(&self) -> Option<&StackInput<'data>> {
+        self.on_demand.stacks.as_ref().filter(|_| self.options.measures_times())
+    }
+
+    /// Leaves out of a tree of contexts what the user leaves out.
+    fn selected(
+        &self,
+        (contexts, inlined): NamedContexts<'data>,
+        thread: Option<&'data Thread>,
+        sums: StackSums,
+    ) -> StackTree<'data> {
+        let Selections { time, arcs, .. } = &self.selections;
+        let contexts = pairs::without_excluded(contexts, &self.functions, time, arcs);
+        StackTree { thread, own: own(&contexts, &self.selections), contexts, inlined, sums }
+    }
+
+    /// Returns the trees of calling contexts of each thread and of no thread, if the runs counted by thread. The first call makes
+    /// the trees.
+    pub(super) fn thread_trees(&self) -> &[StackTree<'data>] {
+        let make = || {
+            let (Some(input), Some(StackTree { sums, .. })) = (self.measured_stacks(), self.stack_tree()) else {
+                return Vec::new();
+            };
+            let images = self.options.inlines.then_some(self.on_demand.parsed_images);
+            let trees = input.contexts_by_thread(&self.functions, images).into_iter();
+            trees.map(|(thread, tree)| self.selected(tree, thread, *sums)).collect()
+        };
+        self.on_demand.thread_trees.get_or_init(make)
     }
 
     /// Returns whether the options leave out no time and no arc.
@@ -39,11 +72,13 @@ impl<'data> Analysis<'data> {
         self.options.choices.iter().all(keeps_all)
     }
 
-    /// Returns the samples as a tree of frames. The first call makes the tree.
-    pub fn sample_tree(&self) -> &SampleTree<'data> {
-        self.on_demand.sample_tree.get_or_init(|| match self.stack_tree() {
-            Some(tree) => SampleTree::of_stacks(tree, self.is_of_whole_program()),
-            None => SampleTree::flat(self.self_times().into_iter()),
+    /// Returns the samples as trees of frames: one for each thread if the runs counted by thread, otherwise one. The first call
+    /// makes the trees.
+    pub fn sample_trees(&self) -> &SampleTrees<'data> {
+        self.on_demand.sample_trees.get_or_init(|| match (self.stack_tree(), self.thread_trees()) {
+            (Some(tree), []) => SampleTrees::of_stacks(std::slice::from_ref(tree), false, self.is_of_whole_program()),
+            (Some(_), trees) => SampleTrees::of_stacks(trees, true, self.is_of_whole_program()),
+            (None, _) => SampleTrees::flat(self.self_times().into_iter()),
         })
     }
 

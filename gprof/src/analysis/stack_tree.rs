@@ -2,17 +2,20 @@
 
 use super::contexts::sums::StackSums;
 use super::contexts::tree::Contexts;
+use crate::load::stacks::Thread;
 
 /// The tree of calling contexts.
 #[derive(Debug)]
 pub struct StackTree<'data> {
+    /// The thread; `None` for all threads, or for the samples of no thread.
+    pub(super) thread: Option<&'data Thread>,
     /// All contexts.
     pub(super) contexts: Contexts,
     /// The samples of each context alone, without those in the profiling runtime and those that the user leaves out.
     pub(super) own: Vec<u64>,
     /// The names of inlined functions.
     pub(super) inlined: Vec<&'data [u8]>,
-    /// How much of the samples has stacks.
+    /// How much of the samples has stacks, those of all threads together.
     pub(super) sums: StackSums,
 }
 

@@ -304,6 +304,15 @@ pub(super) struct Arguments {
     #[arg(long = "image", value_name = "FILE", action = ArgAction::Append, help_heading = "Files")]
     pub(super) images: Vec<PathBuf>,
 
+    /// Print what changed since a base: an earlier run, or a run of another build. FILES are profiles with commas between
+    /// them; an executable or shared object before profiles is their program. Without one, the program is the same
+    #[arg(long, value_name = "FILES", action = ArgAction::Append, help_heading = "Files")]
+    pub(super) base: Vec<OsString>,
+
+    /// Scale the times and calls of the base, so that the base has the same total time
+    #[arg(long, help_heading = "Files")]
+    pub(super) normalize: bool,
+
     /// Read profiles in this form: auto, magic (GNU), bsd or 4.4bsd
     #[arg(short = 'O', long, value_name = "FORM", allow_hyphen_values = true, help_heading = "Files")]
     pub(super) file_format: Option<OsString>,

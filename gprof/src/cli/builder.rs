@@ -18,6 +18,7 @@ impl Options {
     pub fn new<P: Into<PathBuf>>(image: impl Into<PathBuf>, profiles: impl IntoIterator<Item = P>) -> Options {
         Options {
             images: vec![profiled_image(image, profiles)],
+            comparison: None,
             form: None,
             symbols: None,
             file_map: None,
@@ -161,6 +162,22 @@ impl Options {
     #[must_use]
     pub fn propagate(mut self, are_estimated: bool) -> Options {
         self.propagates = are_estimated;
+        self
+    }
+
+    /// Prepares for [`difference`](crate::difference()): the analysis gets standard errors, and copies that the compiler made count
+    /// for their functions. Both analyses of a difference need these options.
+    #[must_use]
+    pub fn compared(mut self) -> Options {
+        self.comparison.get_or_insert_default();
+        self.merge_clones(true)
+    }
+
+    /// Sets whether a difference scales the times and calls of the base, so that the base has the same total time (`--normalize`).
+    /// The options of the profiles that are compared with the base decide.
+    #[must_use]
+    pub fn normalize(mut self, is_scaled: bool) -> Options {
+        self.comparison.get_or_insert_default().normalizes = is_scaled;
         self
     }
 

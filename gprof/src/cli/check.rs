@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use gmon_demangle::Style;
 
 use super::arguments::Arguments;
-use super::{images, outputs};
+use super::{base, images, outputs};
 use crate::cli::format::Format;
 use crate::cli::options::{Annotation, Asked, Choice, Compat, Extract, Limit, Options, Output, Reports, Subject};
 use crate::cli::rules::Rules;
@@ -66,6 +66,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     let rules = Rules::new(compat, arguments.traditional);
     let outputs = outputs::outputs(&arguments)?;
     contradictions(&arguments, &outputs, &rules)?;
+    let comparison = base::comparison(&arguments, &outputs)?;
     let (reports, choices) = reports(&arguments, matches, &rules)?;
     let style = style(&arguments)?;
     let images = images::images(&arguments, matches)?;
@@ -88,7 +89,8 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         thread: arguments.thread,
         no_static: arguments.no_static,
         functions_only: arguments.ignore_non_functions,
-        merge_clones: arguments.merge_clones,
+        merge_clones: arguments.merge_clones || comparison.is_some(),
+        comparison,
         static_calls: arguments.static_call_graph,
         propagates: arguments.propagate,
         brief: arguments.brief,

@@ -128,6 +128,12 @@ impl Format {
         !self.is_text() && self != Format::Json
     }
 
+    /// Returns whether the format can show what changed between two profiles.
+    #[must_use]
+    pub fn shows_differences(self) -> bool {
+        matches!(self, Format::Text | Format::Table | Format::Json | Format::Csv | Format::Pprof | Format::Html)
+    }
+
     /// Returns whether the output is about functions and their stacks, so that it cannot be about lines or object files.
     #[must_use]
     pub fn needs_functions(self) -> bool {

@@ -1,6 +1,7 @@
 //! Turns the command line into checked options.
 
 mod arguments;
+mod base;
 pub mod bsd;
 mod builder;
 mod check;

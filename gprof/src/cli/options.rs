@@ -46,6 +46,15 @@ pub struct ProfiledImage {
     pub profiles: Vec<ProfilePath>,
 }
 
+/// The base that a report compares with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// The files of the base: profiles, and images in front of the profiles of their runs.
+    pub base: Vec<ProfilePath>,
+    /// Whether to scale the times and calls of the base, so that the base has the same total time.
+    pub normalizes: bool,
+}
+
 /// One output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
@@ -190,6 +199,8 @@ pub struct Annotation {
 pub struct Options {
     /// The profiled images, each with its profiles; never empty.
     pub(crate) images: Vec<ProfiledImage>,
+    /// The base to compare with, if the report is about changes.
+    pub(crate) comparison: Option<Comparison>,
     /// The form of the profiles; `None` to detect the form.
     pub(crate) form: Option<gmon::Form>,
     /// A text file with the symbols (`-S`).
@@ -355,13 +366,13 @@ impl Options {
     /// Whether an output is a page, which shows everything.
     #[must_use]
     pub(crate) fn makes_page(&self) -> bool {
-        self.outputs.iter().any(|output| output.format == Format::Html)
+        self.comparison.is_none() && self.outputs.iter().any(|output| output.format == Format::Html)
     }
 
     /// Whether to compute standard errors.
     #[must_use]
     pub(crate) fn computes_errors(&self) -> bool {
-        self.errors || self.makes_page()
+        self.errors || self.makes_page() || self.comparison.is_some()
     }
 
     /// Whether an output is a drawing of the call graph.
@@ -439,7 +450,7 @@ impl Options {
             linker_order: asked.linker_order,
             calls: has_graph,
             file_order: self.file_map.is_some(),
-            exports: self.outputs.iter().any(|output| output.format.is_export()),
+            exports: self.comparison.is_some() || self.outputs.iter().any(|output| output.format.is_export()),
         };
         if wanted.flat && !contents.samples {
             return Err(Error::NoSamples);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::{iter, mem};
 
-use gmon::side_file::SideFile;
+use gmon::side_file::{Place, SideFile};
 use gmon::{Accumulator, Arc, Profile};
 
 use super::image_runs::{ImageRuns, tell};
@@ -16,7 +16,8 @@ use super::profile_sum::ProfileSum;
 use super::shared_objects::{CallsBetween, ObjectImages, SharedObject, SharedObjects};
 use super::stack_tree::StackTree;
 use super::stacks::Stacks;
-use super::thread;
+use super::threads::Threads;
+use super::{thread, threads};
 use crate::cli::options::{Contents, Options, ProfiledImage};
 use crate::error::Error;
 use crate::image::Image;
@@ -105,11 +106,13 @@ impl<'o> Loading<'o> {
 
     /// The stacks in all side files, if there are any.
     fn stacks(&self, images: &Images<'_>) -> Option<Stacks> {
-        let mut tree = StackTree::default();
+        let (mut tree, mut threads) = (StackTree::default(), Threads::default());
         for (side, objects) in &self.sides {
-            tree.add(side, |place| objects.image(place.object).map(|image| images.place(image, place.address)));
+            let address = |place: Place| objects.image(place.object).map(|image| images.place(image, place.address));
+            let indexes = threads.add(side, address, |_| true);
+            tree.add(side, address, |thread| threads::index(&indexes, thread));
         }
-        let mut stacks = tree.finish()?;
+        let mut stacks = tree.finish(threads.all)?;
         for (ticks, without) in &self.profiles {
             match ticks.saturating_sub(*without) {
                 in_stacks if *without > 0 && in_stacks > 0 => stacks.add_partial(in_stacks, *without),

@@ -5,6 +5,7 @@
 //! [`mod@crate::image`] finds by itself, and source files, which the annotated source report reads.
 
 mod address_mismatch;
+pub(crate) mod base;
 pub(crate) mod bsd;
 mod build_mismatch;
 mod call_mismatch;
@@ -25,6 +26,7 @@ mod stack_tree;
 pub mod stacks;
 pub(crate) mod sum;
 mod thread;
+mod threads;
 
 use gmon::Profile;
 use gmon::side_file::SideFile;

@@ -27,6 +27,10 @@ pub struct FileInfo {
     pub is_shared_object: bool,
     /// The number of bins at the maximum count of the form: more samples may have been lost.
     pub saturated: usize,
+    /// The rank of the process in its parallel job, if the side file of the profile has it.
+    pub rank: Option<u64>,
+    /// The name of the machine, if the side file of the profile has it.
+    pub host: Option<String>,
 }
 
 /// A profile, and what is known about its file.
@@ -83,6 +87,8 @@ pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<P
         records: records(&profile, bytes, encoding).map_err(fail)?,
         is_shared_object: false,
         saturated: saturated(&profile, encoding.form),
+        rank: None,
+        host: None,
     };
     if encoding.form == Form::Gnu {
         let contents =

@@ -12,6 +12,7 @@ use super::parallel;
 use super::profile_file;
 use super::profile_sum::ProfileSum;
 use super::shared_objects::{Program, RunFiles};
+use super::side_info;
 use super::side_sum::SideSum;
 use crate::cli::options::ProfilePath;
 use crate::error::Error;
@@ -93,7 +94,10 @@ impl Reading<'_> {
             };
             let side = beside.side.take().filter(|_| self.with_sides);
             runs.files.push(beside);
-            let file = profile_file::parse(path, &bytes, &self.hints)?;
+            let mut file = profile_file::parse(path, &bytes, &self.hints)?;
+            if let Some(side) = &side {
+                (file.info.rank, file.info.host) = side_info::process(side);
+            }
             let mismatch = self.mismatch(&file.profile, runs.files.last());
             let samples = file.samples();
             runs.sum.add(path, file, mismatch)?;

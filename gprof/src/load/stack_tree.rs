@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use gmon::side_file::{self, CUT, CutReason, KERNEL, SideFile, THREAD};
 
-use super::stacks::{Place, Stacks};
+use super::stacks::{Place, Stacks, Thread};
 
 /// A tree in which no two nodes have the same parent and place.
 #[derive(Default)]
@@ -33,30 +33,36 @@ enum Target {
 
 impl StackTree {
     /// Adds the stacks of a side file. `address` returns the address of a place in code in the common address space of the
-    /// images, if the place is in an image. Threads are no level of the tree.
-    pub(super) fn add(&mut self, side: &SideFile, address: impl Fn(side_file::Place) -> Option<u64>) {
-        self.add_nodes(side, address, |_| true, Target::Top);
+    /// images, if the place is in an image. `thread` returns the index of a thread of the side file among all threads.
+    pub(super) fn add(
+        &mut self,
+        side: &SideFile,
+        address: impl Fn(side_file::Place) -> Option<u64>,
+        thread: impl Fn(u64) -> Option<u32>,
+    ) {
+        self.add_nodes(side, address, thread, Target::Top);
         for (reason, ticks) in side.unwalked() {
             self.add_cut(reason, ticks);
         }
     }
 
-    /// Adds the stacks of some threads. Ticks without a stack belong to no thread and are left out.
+    /// Adds the stacks of the threads that have an index among all threads. Ticks without a stack belong to no thread and are
+    /// left out.
     pub(super) fn add_threads(
         &mut self,
         side: &SideFile,
         address: impl Fn(side_file::Place) -> Option<u64>,
-        is_wanted: impl Fn(u64) -> bool,
+        thread: impl Fn(u64) -> Option<u32>,
     ) {
-        self.add_nodes(side, address, is_wanted, Target::LeftOut);
+        self.add_nodes(side, address, thread, Target::LeftOut);
     }
 
-    /// Adds the nodes of a side file. Nodes below no thread hang below `top`.
+    /// Adds the nodes of a side file. Nodes below no thread, or below one without an index, hang below `top`.
     fn add_nodes(
         &mut self,
         side: &SideFile,
         address: impl Fn(side_file::Place) -> Option<u64>,
-        is_wanted: impl Fn(u64) -> bool,
+        thread: impl Fn(u64) -> Option<u32>,
         top: Target,
     ) {
         let nodes = side.contexts().nodes();
@@ -65,8 +71,11 @@ impl StackTree {
             let place = node.place();
             let parent = node.parent().and_then(|parent| targets.get(parent)).copied().unwrap_or(top);
             let target = match (place.object, parent) {
-                (THREAD, _) if is_wanted(place.address) => Target::Top,
-                (THREAD, _) | (_, Target::LeftOut) => Target::LeftOut,
+                (THREAD, _) => match thread(place.address) {
+                    Some(index) => self.add_node(None, Place::Thread(index), node.ticks()),
+                    None => top,
+                },
+                (_, Target::LeftOut) => Target::LeftOut,
                 (_, Target::Top) => self.add_node(None, translated(place, &address), node.ticks()),
                 (_, Target::Node(parent)) => self.add_node(Some(parent), translated(place, &address), node.ticks()),
             };
@@ -96,12 +105,15 @@ impl StackTree {
         *sum = sum.saturating_add(ticks);
     }
 
-    /// The stacks; `None` if no sample has one.
-    pub(super) fn finish(self) -> Option<Stacks> {
+    /// The stacks, with all threads; `None` if no sample has a stack.
+    pub(super) fn finish(self, threads: Vec<Thread>) -> Option<Stacks> {
         if self.nodes.iter().all(|node| node.ticks == 0) {
             return None;
         }
         let mut stacks = Stacks::new();
+        for thread in threads {
+            stacks.add_thread(thread);
+        }
         for Node { parent, place, ticks } in self.nodes {
             stacks.push(parent, place, ticks);
         }
@@ -157,17 +169,24 @@ mod tests {
     }
 
     #[test]
-    fn equal_stacks_of_threads_are_one() {
+    fn stacks_of_threads_are_apart() {
         let mut tree = StackTree::default();
-        tree.add(&side(), address);
-        let stacks = tree.finish().unwrap();
+        // The other thread is not told apart.
+        tree.add(&side(), address, |thread| (thread == 1).then_some(0));
+        let stacks = tree.finish(Vec::new()).unwrap();
         let cut = Place::Cut(CutReason::NO_TABLE);
         let expected = [
-            (None, Place::Code(0x10), 112),
-            (Some(0), Place::Elsewhere, 12),
-            (Some(0), Place::Kernel, 2),
+            (None, Place::Code(0x10), 105),
+            (Some(0), Place::Elsewhere, 5),
+            (Some(0), Place::Kernel, 1),
             (None, cut, 0),
-            (Some(3), Place::Elsewhere, 12),
+            (Some(3), Place::Elsewhere, 5),
+            (None, Place::Thread(0), 0),
+            (Some(5), Place::Code(0x10), 7),
+            (Some(6), Place::Elsewhere, 7),
+            (Some(6), Place::Kernel, 1),
+            (Some(5), cut, 0),
+            (Some(9), Place::Elsewhere, 7),
         ];
         assert_eq!(nodes(&stacks), expected);
         assert_eq!(stacks.cuts(), &[(CutReason::NO_STACK, 4)].into());
@@ -176,12 +195,12 @@ mod tests {
     #[test]
     fn the_stacks_of_one_thread() {
         let mut tree = StackTree::default();
-        tree.add_threads(&side(), address, |thread| thread == 1);
-        let stacks = tree.finish().unwrap();
+        tree.add_threads(&side(), address, |thread| (thread == 1).then_some(0));
+        let stacks = tree.finish(Vec::new()).unwrap();
         let ticks: Vec<u64> = stacks.nodes().iter().map(StackNode::ticks).collect();
-        assert_eq!((ticks, stacks.cuts().len()), (vec![7, 7, 1, 0, 7], 0));
+        assert_eq!((ticks, stacks.cuts().len()), (vec![0, 7, 7, 1, 0, 7], 0));
         let mut nothing = StackTree::default();
-        nothing.add_threads(&side(), address, |_| false);
-        assert_eq!(nothing.finish(), None);
+        nothing.add_threads(&side(), address, |_| None);
+        assert_eq!(nothing.finish(Vec::new()), None);
     }
 }

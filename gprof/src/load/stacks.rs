@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gmon::Arc;
 use gmon::side_file::CutReason;
 
 /// A place on a stack.
@@ -17,7 +18,7 @@ pub enum Place {
     Elsewhere,
     /// The outer part of the chains below is not known, for this reason.
     Cut(CutReason),
-    /// The stacks below are those of the thread with this index in the side file.
+    /// The stacks below are those of the thread with this index in [`Stacks::threads`].
     Thread(u32),
 }
 
@@ -62,12 +63,24 @@ pub struct Profiles {
     pub ticks: u64,
 }
 
+/// A thread, or several threads of one name in a sum of runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// The name, which need not be text.
+    pub name: Vec<u8>,
+    /// The system's number of the thread; `None` for several threads.
+    pub number: Option<u64>,
+    /// The calls that the thread made, with addresses in the common address space; empty if the run did not count by thread.
+    pub calls: Vec<Arc>,
+}
+
 /// The stacks of the samples of all runs, as one tree. A path from an outermost node is a chain of callers.
 ///
 /// [`Loaded::with_stacks`](crate::Loaded::with_stacks) adds stacks that were made in memory to a profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stacks {
     nodes: Vec<StackNode>,
+    threads: Vec<Thread>,
     cuts: BTreeMap<CutReason, u64>,
     covered: Profiles,
     uncovered: Profiles,
@@ -90,6 +103,15 @@ impl Stacks {
             return None;
         }
         self.nodes.push(StackNode { parent: parent.unwrap_or(NO_PARENT), place, ticks });
+        Some(index)
+    }
+
+    /// Adds a thread, and returns its index for [`Place::Thread`].
+    ///
+    /// Returns `None`, and adds nothing, if there are 2³² threads.
+    pub fn add_thread(&mut self, thread: Thread) -> Option<u32> {
+        let index = u32::try_from(self.threads.len()).ok()?;
+        self.threads.push(thread);
         Some(index)
     }
 
@@ -118,6 +140,37 @@ impl Stacks {
     #[must_use]
     pub fn nodes(&self) -> &[StackNode] {
         &self.nodes
+    }
+
+    /// Returns the threads, if the runs counted by thread.
+    #[must_use]
+    pub fn threads(&self) -> &[Thread] {
+        &self.threads
+    }
+
+    /// Returns the stacks of each thread: element `n` has those of the thread with index `n`, and the last element those of no
+    /// thread. The elements have no threads of their own, and count no profiles.
+    #[must_use]
+    pub fn by_thread(&self) -> Vec<Stacks> {
+        let rest = self.threads.len();
+        let mut parts = vec![Stacks::new(); rest + 1];
+        parts[rest].cuts.clone_from(&self.cuts);
+        // The part and the index of each node. A thread is no node of its part, unless samples have no other frame.
+        let mut places: Vec<(usize, Option<u32>)> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let (part, parent) = node.parent().map_or((rest, None), |parent| places[parent as usize]);
+            places.push(match node.place {
+                Place::Thread(thread) => {
+                    let part = (thread as usize).min(rest);
+                    if node.ticks > 0 {
+                        parts[part].push(None, Place::Elsewhere, node.ticks);
+                    }
+                    (part, None)
+                }
+                place => (part, parts[part].push(parent, place, node.ticks)),
+            });
+        }
+        parts
     }
 
     /// Returns the ticks that are in no node, by reason. The ticks of nodes below [`Place::Cut`] do not count here.
@@ -160,6 +213,27 @@ mod tests {
         assert_eq!(stacks.push(Some(2), Place::Elsewhere, 3), None);
         let nodes: Vec<_> = stacks.nodes().iter().map(|node| (node.parent(), node.place(), node.ticks())).collect();
         assert_eq!(nodes, [(None, Place::Code(0x1005), 2), (Some(0), Place::Code(0x2000), 3)]);
+    }
+
+    #[test]
+    fn stacks_are_divided_by_thread() {
+        let mut stacks = Stacks::new();
+        let [one, other] = [b"one", b"two"].map(|name| {
+            stacks.add_thread(Thread { name: name.to_vec(), ..Thread::default() }).and_then(|thread| {
+                let thread = stacks.push(None, Place::Thread(thread), 0);
+                stacks.push(thread, Place::Code(0x10), 1)
+            })
+        });
+        stacks.push(None, Place::Code(0x10), 100);
+        stacks.push(other, Place::Code(0x20), 2);
+        stacks.push(one, Place::Kernel, 3);
+        stacks.add_cut(CutReason::OFF, 7);
+        let parts = stacks.by_thread();
+        let nodes =
+            |part: &Stacks| -> Vec<_> { part.nodes().iter().map(|of| (of.parent(), of.place(), of.ticks())).collect() };
+        assert_eq!(nodes(&parts[0]), [(None, Place::Code(0x10), 1), (Some(0), Place::Kernel, 3)]);
+        assert_eq!(nodes(&parts[1]), [(None, Place::Code(0x10), 1), (Some(0), Place::Code(0x20), 2)]);
+        assert_eq!((nodes(&parts[2]), parts[2].cuts().len()), (vec![(None, Place::Code(0x10), 100)], 1));
     }
 
     #[test]

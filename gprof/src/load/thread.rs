@@ -1,12 +1,13 @@
 //! Replaces the counts of all threads by those of one thread (`--thread`).
 
-use gmon::side_file::{self, Calls, SideFile, Thread};
+use gmon::side_file::{self, SideFile, Thread};
 use gmon::{Arc, Histogram, Profile};
 
 use super::outside::OutsideImages;
 use super::shared_objects::ObjectImages;
 use super::stack_tree::StackTree;
 use super::stacks::{Place, Stacks};
+use super::threads::{self, Threads};
 use crate::error::Error;
 use crate::image::address_space::Images;
 
@@ -44,8 +45,10 @@ pub(super) fn find(
             objects.image(place.object).map(|image| images.place(image, place.address)).filter(|address| *address != 0)
         });
     }
-    let ThreadSum { tree, counted, arcs, mut outside_images } = sum;
-    let stacks = tree.finish();
+    let ThreadSum { tree, counted, threads } = sum;
+    let arcs: Vec<Arc> = threads.all.iter().flat_map(|thread| thread.calls.iter().copied()).collect();
+    let mut outside_images = OutsideImages { calls: threads.outside_calls, ..OutsideImages::default() };
+    let stacks = tree.finish(threads.all);
     let histograms = histograms(all, stacks.as_ref(), &mut outside_images);
     let in_stacks = stacks.iter().flat_map(Stacks::nodes).fold(0_u64, |sum, node| sum.saturating_add(node.ticks()));
     let has_calls = !arcs.is_empty() || outside_images.calls > 0;
@@ -66,8 +69,7 @@ struct ThreadSum {
     tree: StackTree,
     /// The ticks and calls that the lists of threads have.
     counted: Thread,
-    arcs: Vec<Arc>,
-    outside_images: OutsideImages,
+    threads: Threads,
 }
 
 impl ThreadSum {
@@ -75,18 +77,11 @@ impl ThreadSum {
     /// common address space of the images, if the place is in an image.
     fn add(&mut self, side: &SideFile, matching: &[bool], address: impl Fn(side_file::Place) -> Option<u64>) {
         let is_wanted = |index: usize| matching.get(index).copied().unwrap_or(false);
-        self.tree.add_threads(side, &address, |index| usize::try_from(index).is_ok_and(is_wanted));
+        let indexes = self.threads.add(side, &address, is_wanted);
+        self.tree.add_threads(side, &address, |thread| threads::index(&indexes, thread));
         for (thread, _) in side.threads().iter().zip(matching).filter(|(_, is_wanted)| **is_wanted) {
             self.counted.ticks = self.counted.ticks.saturating_add(thread.ticks);
             self.counted.calls = self.counted.calls.saturating_add(thread.calls);
-        }
-        for call in side.calls().iter().filter(|calls| calls.thread().is_some_and(is_wanted)).flat_map(Calls::calls) {
-            let Some(selfpc) = address(call.callee) else {
-                self.outside_images.calls = self.outside_images.calls.saturating_add(call.count);
-                continue;
-            };
-            let frompc = address(call.caller).unwrap_or(0);
-            self.arcs.push(Arc { frompc, selfpc, count: call.count });
         }
     }
 }

@@ -62,7 +62,9 @@ fn is_input(file: &Path, options: &Options) -> bool {
         ProfilePath::Stdin => is_it(Path::new("/dev/stdin")),
     };
     let mut others = [&options.symbols, &options.file_map].into_iter().flatten();
+    let mut base = options.comparison.iter().flat_map(|comparison| &comparison.base);
     options.images.iter().any(|image| is_it(&image.image) || image.profiles.iter().any(is_profile))
+        || base.any(is_profile)
         || others.any(|input| is_it(input))
 }
 

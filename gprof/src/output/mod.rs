@@ -15,8 +15,8 @@ use target::{is_open_file, open, target};
 const MOST_NAMES: u32 = 100;
 
 /// Writes a file. The file gets its name when `render` has written everything; until then, and if writing fails, a file of
-/// this name stays as it was. Devices, pipes, and open files of a process are written directly. A file that may be written in a
-/// directory that may not is written in place, when `render` has written everything.
+/// this name stays as it was. Devices, pipes, and open files of a process are written directly. If no file
+/// may be made in the file's directory, the file is written in place, when `render` has written everything.
 ///
 /// # Errors
 ///

@@ -7,45 +7,48 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::place::{self, Place};
-use crate::analysis::{Analysis, ArcTimes};
+use crate::analysis::{Analysis, ArcTimes, ThreadTimes};
 use crate::symbols::functions::FunctionId;
 
 /// The name of callgrind for a file that is not known.
 const UNKNOWN: &str = "???";
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let functions: Vec<_> = analysis.function_times().collect();
-    let arcs: Vec<ArcTimes> = analysis.arc_times().collect();
-    let mut costs = Costs { analysis, objects: HashMap::new(), files: HashMap::new(), functions: HashMap::new() };
-    let total: u64 = functions.iter().map(|function| costs.cost(function.own)).fold(0, u64::saturating_add);
     let event = if analysis.clock().is_seconds() { "Time_(10ns)" } else { "Samples" };
     writeln!(out, "# callgrind format\nversion: 1\ncreator: gprof {}", env!("CARGO_PKG_VERSION"))?;
     if let Some(image) = analysis.images().first() {
         writeln!(out, "cmd: {}", place::text(image.path.as_os_str().as_encoded_bytes()))?;
     }
-    writeln!(out, "part: 1\npositions: line\nevents: {event}\nsummary: {total}")?;
-    let mut inside = arcs.iter().filter(|arc| arc.caller.is_some() && arc.callee.is_some()).peekable();
-    for function in &functions {
-        let (position, line) = costs.position("", Some(function.id));
-        writeln!(out, "\n{position}{line} {}", costs.cost(function.own))?;
-        while let Some(arc) = inside.next_if(|arc| arc.caller == Some(function.id)) {
-            costs.call(arc, line, out)?;
+    let has_threads = analysis.sample_trees().has_threads;
+    let mut used = [0; 3];
+    for (at, part) in (1..).zip(&analysis.thread_times()) {
+        let mut costs =
+            Costs { analysis, used, objects: HashMap::new(), files: HashMap::new(), functions: HashMap::new() };
+        writeln!(out, "part: {at}")?;
+        if has_threads {
+            // Some readers take the sum of the last part for that of the file. Without sums, all readers add up.
+            writeln!(
+                out,
+                "thread: {at}\ndesc: Thread: {}\npositions: line\nevents: {event}",
+                place::thread(part.thread)
+            )?;
+            costs.part(part, out)?;
+        } else {
+            let total = costs.total(part);
+            writeln!(out, "positions: line\nevents: {event}\nsummary: {total}")?;
+            costs.part(part, out)?;
+            writeln!(out, "\ntotals: {total}")?;
         }
+        used = costs.used;
     }
-    // These callers have no costs of their own in the file: hidden functions, and code in no function.
-    let mut others = inside.chain(arcs.iter().filter(|arc| arc.caller.is_none())).peekable();
-    while let Some(caller) = others.peek().map(|arc| arc.caller) {
-        let (position, line) = costs.position("", caller);
-        write!(out, "\n{position}")?;
-        while let Some(arc) = others.next_if(|arc| arc.caller == caller) {
-            costs.call(arc, line, out)?;
-        }
-    }
-    writeln!(out, "\ntotals: {total}")
+    Ok(())
 }
 
 struct Costs<'a, 'data> {
     analysis: &'a Analysis<'data>,
+    /// The highest numbers of objects, files, and functions. Some readers forget the numbers of a part at its end, and others permit
+    /// no number to have a second name, so each part has numbers of its own.
+    used: [usize; 3],
     objects: HashMap<String, usize>,
     files: HashMap<String, usize>,
     /// The functions by their identity: two functions may have one name, and each has its number.
@@ -66,6 +69,34 @@ impl Costs<'_, '_> {
         let cost = if clock.is_seconds() { clock.time(samples) * 1e8 } else { samples };
         // Negative costs become 0.
         cost.round() as u64
+    }
+
+    /// The self costs of a part.
+    fn total(&self, part: &ThreadTimes<'_>) -> u64 {
+        part.functions.iter().map(|function| self.cost(function.own)).fold(0, u64::saturating_add)
+    }
+
+    /// Writes the functions of a part with their calls.
+    fn part(&mut self, part: &ThreadTimes<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let ThreadTimes { functions, arcs, .. } = part;
+        let mut inside = arcs.iter().filter(|arc| arc.caller.is_some() && arc.callee.is_some()).peekable();
+        for function in functions {
+            let (position, line) = self.position("", Some(function.id));
+            writeln!(out, "\n{position}{line} {}", self.cost(function.own))?;
+            while let Some(arc) = inside.next_if(|arc| arc.caller == Some(function.id)) {
+                self.call(arc, line, out)?;
+            }
+        }
+        // These callers have no costs of their own in the file: hidden functions, and code in no function.
+        let mut others = inside.chain(arcs.iter().filter(|arc| arc.caller.is_none())).peekable();
+        while let Some(caller) = others.peek().map(|arc| arc.caller) {
+            let (position, line) = self.position("", caller);
+            write!(out, "\n{position}")?;
+            while let Some(arc) = others.next_if(|arc| arc.caller == caller) {
+                self.call(arc, line, out)?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the calls of an arc, below the costs of the caller, at the line where the caller begins.
@@ -101,20 +132,22 @@ impl Costs<'_, '_> {
         let object = image.unwrap_or_else(|| UNKNOWN.to_owned());
         let (name, source) = place.map_or(("<outside>".to_owned(), None), |place| (place.name, place.source));
         let (file, line) = source.unwrap_or_else(|| (UNKNOWN.to_owned(), 0));
-        let (object_number, is_new_object) = number(&mut self.objects, &object);
-        let (file_number, is_new_file) = number(&mut self.files, &file);
-        let numbers = [object_number, file_number, self.functions.len() + 1];
+        let [objects, files, functions] = &mut self.used;
+        let (object_number, is_new_object) = number(&mut self.objects, objects, &object);
+        let (file_number, is_new_file) = number(&mut self.files, files, &file);
+        *functions += 1;
+        let numbers = [object_number, file_number, *functions];
         self.functions.insert(function, Known { numbers, line });
         (numbers, line, [is_new_object.then_some(object), is_new_file.then_some(file), Some(name)])
     }
 }
 
 /// The number of a name, and whether the name is new.
-fn number(numbers: &mut HashMap<String, usize>, name: &str) -> (usize, bool) {
+fn number(numbers: &mut HashMap<String, usize>, used: &mut usize, name: &str) -> (usize, bool) {
     if let Some(number) = numbers.get(name) {
         return (*number, false);
     }
-    let number = numbers.len() + 1;
-    numbers.insert(name.to_owned(), number);
-    (number, true)
+    *used += 1;
+    numbers.insert(name.to_owned(), *used);
+    (*used, true)
 }

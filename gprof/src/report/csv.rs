@@ -102,7 +102,7 @@ impl Rows<'_, '_> {
 
 /// Returns a cell. Cells with a separator, a quote, a space or a number sign, which some readers take for a comment, are quoted;
 /// no cell has a line end.
-fn quoted(cell: String) -> String {
+pub(super) fn quoted(cell: String) -> String {
     let is_plain = !cell.contains([',', '"', ' ', '#']);
     if is_plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
 }

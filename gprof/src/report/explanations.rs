@@ -192,3 +192,46 @@ shows, so times are too short where stacks are not whole or missing.
 Functions that call each other in a circle form a cycle, which has an entry as
 a whole, with its members below.
 ";
+
+/// Explains the difference.
+pub(super) const DIFFERENCE: &str = "
+How to read the difference. Each row is a function. The rows with the largest
+changes of self time come first.
+
+ base      the number in the base.
+
+ now       the number in the other profiles.
+
+ change    the number now, less the number in the base.
+
+ %         the change, as a percentage of the number in the base.
+
+ self      the time in the function's own code.
+
+ inclusive the time in the function and in the functions that it called. A ~
+           marks a change that is smaller than two standard errors.
+
+ calls     how often other functions called it.
+
+ mark      noise: the change of the self time is smaller than two standard
+           errors, so samples of an unchanged program may differ by as much.
+           added: the base does not have this function. removed: only the base
+           has it.
+
+ name      the function. <kernel> stands for the kernel, <outside> for code in
+           no function.
+
+Standard errors are those of sampling. Two runs of one program also differ
+because of other programs, caches, and frequencies.
+";
+
+/// Explains inclusive times in the difference.
+pub(super) const MEASURED_CHANGES: &str = "
+Inclusive times are measured: each sample has a stack.
+";
+
+/// Explains inclusive times in the difference.
+pub(super) const ESTIMATED_CHANGES: &str = "
+Inclusive times are estimates from the calls of both sides, so they have no
+standard errors.
+";

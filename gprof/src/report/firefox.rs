@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::json_value::write_text;
 use super::place::{self, Place};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, SampleTree};
 
 /// The version of the format. In later versions, threads share their tables.
 const VERSION: u32 = 55;
@@ -14,31 +14,56 @@ const MILLISECONDS: f64 = 1e3;
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     let name = analysis.images().first().map(|image| place::text(image.path.as_os_str().as_encoded_bytes()));
-    let interval = if analysis.clock().is_seconds() { MILLISECONDS / analysis.clock().rate } else { 1.0 };
-    write!(out, "{{\"meta\":{{\"preprocessedProfileVersion\":{VERSION},\"version\":24,\"interval\":{interval},")?;
+    write!(out, "{{\"meta\":{{\"preprocessedProfileVersion\":{VERSION},\"version\":24,")?;
+    write!(out, "\"interval\":{},", interval(analysis))?;
     out.write_all(b"\"startTime\":0,\"processType\":0,\"stackwalk\":0,\"product\":")?;
     write_text(name.unwrap_or_default().as_bytes(), out)?;
     out.write_all(
         b",\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\
         \"markerSchema\":[],\"symbolicated\":true,\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,\
-        \"importedFrom\":\"gprof\"},\n\"libs\":[],\n\"threads\":[{\"processType\":\"default\",\"processStartupTime\":0,\
-        \"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\
-        \"name\":\"samples\",\"isMainThread\":true,\"pid\":\"1\",\"tid\":1",
+        \"importedFrom\":\"gprof\"},\n\"libs\":[],\n\"threads\":[",
     )?;
-    samples(analysis, interval, out)?;
-    code(analysis, out)?;
+    let samples = analysis.sample_trees();
+    for (at, tree) in samples.trees.iter().enumerate() {
+        out.write_all(if at == 0 { b"" } else { b",\n" })?;
+        let name = if samples.has_threads { place::thread(tree.thread) } else { "samples".to_owned() };
+        thread(analysis, (at, tree), &name, out)?;
+    }
+    out.write_all(b"]}\n")
+}
+
+/// Writes a thread. The first one is the main thread of the process, which the profiler always shows.
+fn thread(
+    analysis: &Analysis<'_>,
+    (at, tree): (usize, &SampleTree<'_>),
+    name: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    out.write_all(
+        b"{\"processType\":\"default\",\"processStartupTime\":0,\
+        \"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"name\":",
+    )?;
+    write_text(name.as_bytes(), out)?;
+    write!(out, ",\"isMainThread\":{},\"pid\":\"1\",\"tid\":{}", at == 0, at + 1)?;
+    samples(analysis, tree, out)?;
+    code(analysis, tree, out)?;
     out.write_all(
         b",\n\"resourceTable\":{\"length\":0,\"lib\":[],\"name\":[],\"host\":[],\"type\":[]},\
         \"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[]},\
         \"markers\":{\"length\":0,\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[]}\
-        }]}\n",
+        }",
     )
+}
+
+/// The time between two samples in milliseconds, or 1 if samples stand for something else.
+fn interval(analysis: &Analysis<'_>) -> f64 {
+    if analysis.clock().is_seconds() { MILLISECONDS / analysis.clock().rate } else { 1.0 }
 }
 
 /// Writes the tables of stacks and of samples. A sample stands for all samples of its stack. Samples follow each other in the
 /// order of the tree.
-fn samples(analysis: &Analysis<'_>, interval: f64, out: &mut dyn Write) -> io::Result<()> {
-    let nodes = &analysis.sample_tree().nodes;
+fn samples(analysis: &Analysis<'_>, tree: &SampleTree<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (nodes, interval) = (&tree.nodes, interval(analysis));
     write!(out, ",\n\"stackTable\":{{\"length\":{}", nodes.len())?;
     column("frame", nodes.iter().map(|node| node.place), out)?;
     column("prefix", nodes.iter().map(|node| Nullable(node.parent)), out)?;
@@ -57,9 +82,9 @@ fn samples(analysis: &Analysis<'_>, interval: f64, out: &mut dyn Write) -> io::R
 }
 
 /// Writes the tables of frames, of functions, and of their names and files.
-fn code(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let tree = analysis.sample_tree();
-    let places: Vec<Place> = tree.places.iter().map(|place| Place::of_frame(analysis, *place)).collect();
+fn code(analysis: &Analysis<'_>, tree: &SampleTree<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let all = &analysis.sample_trees().places;
+    let places: Vec<Place> = tree.places.iter().map(|place| Place::of_frame(analysis, all[*place])).collect();
     let (mut strings, mut numbers): (Vec<&str>, HashMap<&str, usize>) = (Vec::new(), HashMap::new());
     let mut number = |text| {
         *numbers.entry(text).or_insert_with(|| {

@@ -3,18 +3,23 @@
 use std::io::{self, Write};
 
 use crate::analysis::{Analysis, SamplePlace};
-use crate::report::place::text;
+use crate::report::place::{text, thread};
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let tree = analysis.sample_tree();
+    let samples = analysis.sample_trees();
     // stackcollapse-perf.pl, whose output all readers know, writes a colon as well.
     let name = |place: &SamplePlace<'_>| text(&analysis.place_name(*place)).replace(';', ":");
-    let names: Vec<String> = tree.places.iter().map(name).collect();
-    tree.each_stack(|stack, samples| {
-        for (at, place) in stack.iter().enumerate() {
-            out.write_all(if at == 0 { b"" } else { b";" })?;
-            out.write_all(names[*place].as_bytes())?;
-        }
-        writeln!(out, " {samples}")
-    })
+    let names: Vec<String> = samples.places.iter().map(name).collect();
+    for tree in &samples.trees {
+        let thread = samples.has_threads.then(|| thread(tree.thread).replace(';', ":"));
+        samples.each_stack(tree, |stack, samples| {
+            let names = thread.iter().chain(stack.iter().map(|place| &names[*place]));
+            for (at, name) in names.enumerate() {
+                out.write_all(if at == 0 { b"" } else { b";" })?;
+                out.write_all(name.as_bytes())?;
+            }
+            writeln!(out, " {samples}")
+        })?;
+    }
+    Ok(())
 }

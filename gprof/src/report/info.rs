@@ -9,6 +9,12 @@ use crate::report::number::counted;
 pub(super) fn render(files: &[FileInfo], out: &mut dyn Write) -> io::Result<()> {
     for file in files {
         writeln!(out, "File `{}' (version {}) contains:", file.file, file.version)?;
+        let rank = file.rank.map(|rank| format!("rank {rank}"));
+        let process: Vec<String> =
+            rank.into_iter().chain(file.host.as_ref().map(|host| format!("host {host}"))).collect();
+        if !process.is_empty() {
+            writeln!(out, "\t{}", process.join(", "))?;
+        }
         for (count, what) in [
             (file.records.histograms, "histogram record"),
             (file.records.arcs, "call-graph record"),

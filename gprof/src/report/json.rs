@@ -19,6 +19,7 @@ const VERSION: u64 = 1;
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{{\"version\":{VERSION},\n\"time\":")?;
     write_record(&time(analysis), out)?;
+    write_list("profiles", analysis.files().iter().filter(|file| !file.is_shared_object).map(profile), out)?;
     write_list("images", analysis.images().iter().map(image), out)?;
     let is_mentioned = mentioned(analysis);
     let functions = analysis.functions().filter(|id| is_mentioned[id.index()]);
@@ -61,6 +62,14 @@ fn time<'a>(analysis: &'a Analysis<'_>) -> Record<'a> {
         ("per_call_factor", analysis.call_unit().factor.into()),
         ("flat_profile_samples", analysis.flat_samples().into()),
         ("call_graph_samples", analysis.graph_samples().into()),
+    ]
+}
+
+fn profile(file: &FileInfo) -> Record<'_> {
+    vec![
+        ("path", file.file.as_bytes().into()),
+        ("rank", file.rank.into()),
+        ("host", file.host.as_deref().map(str::as_bytes).into()),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! Functions and other code as formats for programs name them.
 
 use crate::analysis::{Analysis, SamplePlace};
+use crate::load::stacks::Thread;
 use crate::symbols::functions::FunctionId;
 use crate::terminal::visible;
 
@@ -43,6 +44,16 @@ impl Place {
 /// Returns a name or a path as UTF-8 without control characters. Bytes that are not UTF-8 become U+FFFD.
 pub(super) fn text(bytes: &[u8]) -> String {
     visible(&String::from_utf8_lossy(bytes)).into_owned()
+}
+
+/// Returns the name of a thread, with its number. `None` is no thread.
+pub(super) fn thread(thread: Option<&Thread>) -> String {
+    let Some(Thread { name, number, .. }) = thread else { return "<no thread>".to_owned() };
+    let name = if name.is_empty() { "(no name)".to_owned() } else { text(name) };
+    match number {
+        Some(number) => format!("{name} ({number})"),
+        None => name,
+    }
 }
 
 /// Returns the path of an image.

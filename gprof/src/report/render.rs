@@ -3,8 +3,11 @@
 use std::io::{BufWriter, Write};
 
 use super::writer::Writer;
-use super::{annotate, callgrind, csv, dot, drawing, firefox, flame, folded, html, json, pprof, source, speedscope};
-use crate::analysis::Analysis;
+use super::{
+    annotate, callgrind, csv, difference, dot, drawing, firefox, flame, folded, html, json, pprof, source, speedscope,
+    table,
+};
+use crate::analysis::{Analysis, Difference};
 use crate::cli::format::Format;
 use crate::error::Error;
 use crate::terminal::Terminal;
@@ -39,6 +42,30 @@ pub fn render(
         Format::Callgrind => callgrind::render(analysis, &mut buffer).map_err(Error::Output)?,
     }
     buffer.flush().map_err(Error::Output)
+}
+
+/// Writes a difference to `out`. Tables are as wide as `terminal`.
+///
+/// # Errors
+///
+/// If the output cannot be written, or the format shows no differences ([`Format::shows_differences`]).
+pub fn render_difference(
+    difference: &Difference<'_, '_>,
+    format: Format,
+    terminal: &Terminal,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let mut buffer = BufWriter::with_capacity(1 << 16, out);
+    let rendered = match format {
+        Format::Text => difference::text(difference, &mut buffer),
+        Format::Table => table::difference(difference, terminal, &mut buffer),
+        Format::Json => difference::json(difference, &mut buffer),
+        Format::Csv => difference::csv(difference, &mut buffer),
+        Format::Html => difference::page(difference, &mut buffer),
+        Format::Pprof => pprof::render_difference(difference, &mut buffer),
+        _ => return Err(Error::Usage(format!("the format {} has no differences", format.name()))),
+    };
+    rendered.and_then(|()| buffer.flush()).map_err(Error::Output)
 }
 
 /// Writes all reports that the options ask for as text, or for a terminal as tables.

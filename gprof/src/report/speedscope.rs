@@ -3,26 +3,35 @@
 use std::io::{self, Write};
 
 use super::json_value::{Record, write_records, write_text};
-use super::place::Place;
-use crate::analysis::{Analysis, SamplePlace};
+use super::place::{self, Place};
+use crate::analysis::{Analysis, SamplePlace, SampleTree};
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let tree = analysis.sample_tree();
-    let unit = if analysis.clock().is_seconds() { "seconds" } else { "none" };
+    let samples = analysis.sample_trees();
     write!(out, "{{\"$schema\":\"{SCHEMA}\",\"exporter\":\"gprof {}\",\"name\":", env!("CARGO_PKG_VERSION"))?;
     let name = analysis.images().first().map(|image| image.path.as_os_str().as_encoded_bytes());
     write_text(name.unwrap_or_default(), out)?;
     out.write_all(b",\n\"shared\":{\"frames\":")?;
-    write_records(tree.places.iter().map(|place| frame(analysis, *place)), out)?;
-    write!(
-        out,
-        "}},\n\"profiles\":[{{\"type\":\"evented\",\"name\":\"samples\",\"unit\":\"{unit}\",\"startValue\":0,"
-    )?;
+    write_records(samples.places.iter().map(|place| frame(analysis, *place)), out)?;
+    out.write_all(b"},\n\"profiles\":[")?;
+    for (at, tree) in samples.trees.iter().enumerate() {
+        out.write_all(if at == 0 { b"" } else { b",\n" })?;
+        let name = if samples.has_threads { place::thread(tree.thread) } else { "samples".to_owned() };
+        profile(analysis, tree, &name, out)?;
+    }
+    out.write_all(b"]}\n")
+}
+
+fn profile(analysis: &Analysis<'_>, tree: &SampleTree<'_>, name: &str, out: &mut dyn Write) -> io::Result<()> {
+    let unit = if analysis.clock().is_seconds() { "seconds" } else { "none" };
+    out.write_all(b"{\"type\":\"evented\",\"name\":")?;
+    write_text(name.as_bytes(), out)?;
+    write!(out, ",\"unit\":\"{unit}\",\"startValue\":0,")?;
     write!(out, "\"endValue\":{},\"events\":[", analysis.clock().seconds_or_samples(tree.total))?;
-    events(analysis, out)?;
-    out.write_all(b"]}]}\n")
+    events(analysis, tree, out)?;
+    out.write_all(b"]}")
 }
 
 fn frame<'a>(analysis: &Analysis<'_>, place: SamplePlace<'_>) -> Record<'a> {
@@ -35,8 +44,7 @@ fn frame<'a>(analysis: &Analysis<'_>, place: SamplePlace<'_>) -> Record<'a> {
 }
 
 /// Writes when each frame opens and closes. A frame closes when its own samples, and those of its callees, have passed.
-fn events(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let tree = analysis.sample_tree();
+fn events(analysis: &Analysis<'_>, tree: &SampleTree<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut now = 0;
     let mut open: Vec<(usize, u64)> = Vec::new();
     let mut separator = "\n";
@@ -51,8 +59,9 @@ fn events(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
             event('C', place, end)?;
             now = end;
         }
-        event('O', node.place, now)?;
-        open.push((node.place, now.saturating_add(node.inclusive)));
+        let place = tree.places[node.place];
+        event('O', place, now)?;
+        open.push((place, now.saturating_add(node.inclusive)));
     }
     open.into_iter().rev().try_for_each(|(place, end)| event('C', place, end))
 }

@@ -4,8 +4,10 @@
 //! share.
 
 use core::arch::global_asm;
+use core::ffi::c_void;
+use core::ptr;
 
-use super::machine::{fifth_word, fourth_word, set_fifth_word, set_fourth_word};
+use super::machine::{set_word, set_word_once, word};
 
 // Five words:
 // gmon_thread + 0   mask: (hash & mask) * 3 is the distance in bytes of an arc's home from the first entry
@@ -37,23 +39,43 @@ global_asm!(
     ".popsection",
 );
 
+/// The offset of the record's address in the block.
+const RECORD: usize = 16;
+/// The offset of 1 + the number of seccomp filters.
+const FILTERS: usize = 24;
+/// The offset of 1 + the index of the thread's entry.
+const ENTRY: usize = 32;
+
+/// The address of this thread's record, which [`publish_record`] stored; null before.
+#[inline]
+pub(crate) fn record() -> *mut c_void {
+    ptr::with_exposed_provenance_mut(word::<RECORD>())
+}
+
+/// Stores the address of this thread's record if the thread has none. The result is false if a signal handler stored an
+/// address first.
+#[inline]
+pub(crate) fn publish_record(record: *mut c_void) -> bool {
+    set_word_once::<RECORD>(record.expose_provenance())
+}
+
 /// The number of seccomp filters that the program had installed when this thread made its first call; the highest
 /// number before the first call.
 pub(crate) fn filters_before() -> usize {
-    fourth_word().wrapping_sub(1)
+    word::<FILTERS>().wrapping_sub(1)
 }
 
 /// Sets the number of seccomp filters.
 pub(crate) fn set_filters_before(filters: usize) {
-    set_fourth_word(filters + 1);
+    set_word::<FILTERS>(filters + 1);
 }
 
 /// The index of this thread's entry in the list of threads; `None` if the thread has none.
 pub(crate) fn entry_index() -> Option<usize> {
-    fifth_word().checked_sub(1)
+    word::<ENTRY>().checked_sub(1)
 }
 
 /// Sets the index of this thread's entry in the list of threads.
 pub(crate) fn set_entry_index(index: Option<usize>) {
-    set_fifth_word(index.map_or(0, |index| index + 1));
+    set_word::<ENTRY>(index.map_or(0, |index| index + 1));
 }

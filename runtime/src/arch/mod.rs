@@ -18,7 +18,7 @@ mod machine;
 mod no_block;
 
 #[cfg(any(test, feature = "runtime"))]
-pub(crate) use block::{entry_index, filters_before, set_entry_index, set_filters_before};
+pub(crate) use block::{entry_index, filters_before, publish_record, record, set_entry_index, set_filters_before};
 pub(crate) use hash::{FACTOR, hash};
 pub use machine::LARGEST_PAGE;
 pub(crate) use machine::*;

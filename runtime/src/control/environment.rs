@@ -3,6 +3,7 @@
 use core::ffi::{CStr, c_char};
 
 use crate::os::PROCESS_VARIABLE;
+use crate::text::decimal;
 
 /// The values of the variables, read once at start-up.
 #[derive(Clone, Copy, Default)]
@@ -33,15 +34,17 @@ pub(crate) struct Environment<'a> {
     pub(crate) children: Option<&'a CStr>,
     /// `GMON_DUMP_SIGNAL`: the signal that makes the runtime write the file while the program continues.
     pub(crate) dump_signal: Option<&'a CStr>,
-    /// The rank of the process in its MPI job, from the variables of `RANKS`.
-    pub(crate) rank: Option<&'a CStr>,
+    /// The values of the variables of `RANKS`.
+    ranks: [Option<&'a CStr>; RANKS.len()],
     /// [`PROCESS_VARIABLE`]: whether the name of the file has the process number. The variable's value does not matter.
     pub(crate) wants_process: bool,
 }
 
-/// The variables in which launchers of MPI jobs tell a process its rank: Open MPI, PMIx, MPICH and its relatives,
-/// and MVAPICH. A launcher may set several of them, to the same value.
-const RANKS: [&[u8]; 4] = [b"OMPI_COMM_WORLD_RANK=", b"PMIX_RANK=", b"PMI_RANK=", b"MV2_COMM_WORLD_RANK="];
+/// The variables in which launchers of parallel jobs tell a process its rank: Open MPI, PMIx, MPICH and its relatives, MVAPICH, and
+/// Slurm. The first that has a number counts. Slurm is last, because a launcher that runs inside a job of Slurm passes on the launcher's
+/// own number.
+const RANKS: [&[u8]; 5] =
+    [b"OMPI_COMM_WORLD_RANK=", b"PMIX_RANK=", b"PMI_RANK=", b"MV2_COMM_WORLD_RANK=", b"SLURM_PROCID="];
 
 impl<'a> Environment<'a> {
     /// Finds the variables. An empty variable counts as not set.
@@ -61,10 +64,15 @@ impl<'a> Environment<'a> {
             take(&mut found.threads, variable, b"GMON_THREADS=");
             take(&mut found.children, variable, b"GMON_CHILDREN=");
             take(&mut found.dump_signal, variable, b"GMON_DUMP_SIGNAL=");
-            RANKS.iter().for_each(|name| take(&mut found.rank, variable, name));
+            found.ranks.iter_mut().zip(RANKS).for_each(|(rank, name)| take(rank, variable, name));
             found.wants_process |= !PROCESS_VARIABLE.is_empty() && variable.to_bytes().starts_with(PROCESS_VARIABLE);
         }
         found
+    }
+
+    /// The rank of the process in its parallel job; `None` if it is in none.
+    pub(crate) fn rank(&self) -> Option<u32> {
+        self.ranks.iter().flatten().find_map(|rank| decimal(rank.to_bytes()).filter(|rank| *rank != u32::MAX))
     }
 }
 
@@ -108,6 +116,19 @@ mod tests {
         assert_eq!(found.directory, Some(c"/yes"));
         assert_eq!(found.prefix, None);
         assert_eq!(found.format, Some(c"gnu"));
+    }
+
+    #[test]
+    fn the_order_of_the_variables_chooses_the_rank() {
+        let rank = |variables: &[&'static CStr]| Environment::of(variables.iter().copied()).rank();
+        assert_eq!(rank(&[c"SLURM_PROCID=1", c"PMI_RANK=2", c"PMIX_RANK=3", c"OMPI_COMM_WORLD_RANK=4"]), Some(4));
+        assert_eq!(rank(&[c"SLURM_PROCID=1", c"MV2_COMM_WORLD_RANK=5", c"PMI_RANK=2", c"PMIX_RANK=3"]), Some(3));
+        assert_eq!(rank(&[c"SLURM_PROCID=1", c"MV2_COMM_WORLD_RANK=5", c"PMI_RANK=2"]), Some(2));
+        assert_eq!(rank(&[c"SLURM_PROCID=1", c"MV2_COMM_WORLD_RANK=5"]), Some(5));
+        assert_eq!([rank(&[c"SLURM_PROCID=1"]), rank(&[c"SLURM_PROCID=0"]), rank(&[])], [Some(1), Some(0), None]);
+        // What is no number is as if it was not there.
+        assert_eq!(rank(&[c"PMI_RANK=", c"PMIX_RANK=-1", c"SLURM_PROCID=007"]), Some(7));
+        assert_eq!(rank(&[c"PMIX_RANK=4294967295"]), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod filters;
 mod merge;
 mod moncontrol;
 mod pile;
+mod prefix;
 #[cfg(not(test))]
 pub(crate) mod settings;
 pub(crate) mod snapshot;

@@ -3,6 +3,7 @@
 use core::ffi::{CStr, c_int};
 
 use super::environment::Environment;
+use super::prefix;
 use crate::file::{self, Children, Form, Naming, Output};
 use crate::kernel::{HIGHEST_RATE, RATE_OTHERWISE, SAMPLER_NAMES, Sampler, Wish};
 use crate::message::{say, say_error};
@@ -27,7 +28,7 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
             output.wants_process = environment.wants_process;
             name(output, argv0, environment);
         });
-        file::set_rank(environment.rank.and_then(|rank| decimal(rank.to_bytes())));
+        file::set_rank(environment.rank());
     }
     // A prefix includes the directory.
     let directory = environment.directory.filter(|_| environment.prefix.is_none())?;
@@ -155,8 +156,7 @@ pub(crate) fn dump_signal(environment: &Environment<'_>) -> Option<c_int> {
 fn name(output: &mut Output, argv0: &CStr, environment: &Environment<'_>) {
     output.program.push(argv0.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default());
     if let Some(prefix) = environment.prefix {
-        output.prefix.push(prefix.to_bytes());
-        output.naming = Naming::Prefix;
+        prefix::set(output, prefix.to_bytes(), environment.rank());
     } else if environment.directory.is_some() {
         output.naming = Naming::Private;
     }

@@ -3,13 +3,13 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-use super::names::Once;
+use super::names::{Once, SIDE};
 use crate::os::{Fd, Status};
 use crate::per_process::PER_PROCESS;
 
 /// A file that may be open since the start.
 #[derive(Clone, Copy)]
-pub(super) enum Kept {
+pub(crate) enum Kept {
     Profile,
     SideFile,
 }
@@ -18,6 +18,14 @@ pub(super) enum Kept {
 static STATUS: Once<[Option<Status>; 2]> = Once(UnsafeCell::new([None; 2]));
 
 impl Kept {
+    /// What the name has behind the name of the profile.
+    pub(super) fn suffix(self) -> &'static [u8] {
+        match self {
+            Kept::Profile => b"",
+            Kept::SideFile => SIDE,
+        }
+    }
+
     /// The descriptor; -1 for none.
     fn descriptor(self) -> &'static AtomicI32 {
         match self {

@@ -1,13 +1,14 @@
 //! The files: names, forms, writing, and files in which the process counts.
 
 pub(crate) mod forms;
-mod kept;
+pub(crate) mod kept;
 pub(crate) mod live;
 pub(crate) mod mapped;
 pub(crate) mod names;
 pub(crate) mod output;
 pub(crate) mod side_file;
 mod stale;
+pub(crate) mod successor;
 pub(crate) mod sum;
 pub(crate) mod writer;
 

@@ -2,6 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
+use core::slice;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::forms::Form;
@@ -18,8 +19,14 @@ pub(crate) const NAME_SIZE: usize = 4096;
 /// arguments.
 pub struct Output {
     pub naming: Naming,
-    /// The prefix of the name, for [`Naming::Prefix`].
+    /// The beginning of the name, or all of it, for [`Naming::Prefix`]. [`NUMBER`] stands for the process number.
     pub(crate) prefix: Text<NAME_SIZE>,
+    /// Whether the prefix has [`NUMBER`].
+    pub(crate) has_number: bool,
+    /// Whether the process number does not follow the prefix.
+    pub(crate) is_whole_name: bool,
+    /// The number of the process that started.
+    pub(crate) process: i32,
     /// The name of the program.
     pub program: Text<256>,
     /// Whether a file with the process number in its name is replaced, as OpenBSD's kernel does.
@@ -34,13 +41,17 @@ pub struct Output {
     pub(crate) form: Option<Form>,
 }
 
+/// The byte in a prefix that stands for the process number: no variable has this byte.
+pub(crate) const NUMBER: u8 = 0;
+
 /// How the file is named.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
     /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`. [`PLAIN_NAME`] and the constants beside it have the names of
     /// other systems.
     Plain,
-    /// `<prefix>.<pid>`.
+    /// `<prefix>.<pid>`, or the prefix alone if it says where the process number or the rank is. Then a child of a fork appends its number
+    /// if the prefix has no number.
     Prefix,
     /// `gmon.<program>.<pid>.out`, as OpenBSD's kernel has it: only the user may access the file.
     Private,
@@ -67,6 +78,9 @@ unsafe impl<T> Sync for Once<T> {}
 static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
     naming: Naming::Plain,
     prefix: Text::new(),
+    has_number: false,
+    is_whole_name: false,
+    process: 0,
     program: Text::new(),
     replaces: false,
     mask: 0,
@@ -102,7 +116,12 @@ pub(crate) fn output() -> &'static Output {
 /// Whether the file has the process number in its name, and must not replace a file of another process.
 pub(crate) fn has_process_number() -> bool {
     let output = output();
-    !output.replaces && (output.naming != Naming::Plain || is_numbered(output))
+    let is_in_name = match output.naming {
+        Naming::Plain => is_numbered(output),
+        Naming::Prefix => output.has_number || ends_in_number(output),
+        Naming::Private => true,
+    };
+    is_in_name && !output.replaces
 }
 
 /// Whether the name that the user did not choose has the process number in it.
@@ -110,12 +129,29 @@ fn is_numbered(output: &Output) -> bool {
     FORKED.load(Relaxed) || (!PROCESS_VARIABLE.is_empty() && output.wants_process)
 }
 
+/// Whether the process number follows the prefix. The child of a fork must not replace its parent's file.
+fn ends_in_number(output: &Output) -> bool {
+    !output.is_whole_name || (FORKED.load(Relaxed) && !output.has_number)
+}
+
 /// The name of the file.
 pub(crate) fn name() -> &'static CStr {
-    let output = output();
+    name_with(b"")
+}
+
+/// The name of the file followed by `suffix`.
+fn name_with(suffix: &[u8]) -> &'static CStr {
     // SAFETY: only the thread that writes the file calls this, and no longer uses the name of an earlier call.
     let name = unsafe { &mut *NAME.0.get() };
     name.clear();
+    push_name(name);
+    name.push(suffix);
+    // A name that is too long is not usable.
+    name.as_c_str().unwrap_or(c"")
+}
+
+fn push_name(name: &mut Text<NAME_SIZE>) {
+    let output = output();
     match output.naming {
         Naming::Plain if !is_numbered(output) => {
             if PLAIN_NAME.is_empty() {
@@ -124,25 +160,37 @@ pub(crate) fn name() -> &'static CStr {
             name.push(if PLAIN_NAME.is_empty() { NAME_END } else { PLAIN_NAME });
         }
         Naming::Prefix => {
-            name.push(output.prefix.as_bytes());
-            name.push(b".");
-            push_number(name);
+            push_prefix(name, PROCESS.load(Relaxed));
+            if ends_in_number(output) {
+                name.push(b".");
+                name.push_decimal(PROCESS.load(Relaxed) as u64);
+            }
+            push_attempt(name);
         }
         Naming::Plain | Naming::Private => {
             name.push(NAME_START);
             name.push(output.program.as_bytes());
             name.push(b".");
-            push_number(name);
+            name.push_decimal(PROCESS.load(Relaxed) as u64);
+            push_attempt(name);
             name.push(NAME_END);
         }
     }
-    // A name that is too long is not usable.
-    name.as_c_str().unwrap_or(c"")
 }
 
-/// Appends the number of the process, and `-<attempt>` if this is not the first process with the number.
-fn push_number(name: &mut Text<NAME_SIZE>) {
-    name.push_decimal(PROCESS.load(Relaxed) as u64);
+/// Appends the prefix, in which `number` is the process number.
+fn push_prefix(name: &mut Text<NAME_SIZE>, number: i32) {
+    for byte in output().prefix.as_bytes() {
+        if *byte == NUMBER {
+            name.push_decimal(number as u64);
+        } else {
+            name.push(slice::from_ref(byte));
+        }
+    }
+}
+
+/// Appends `-<attempt>` if this is not the first process with its number.
+fn push_attempt(name: &mut Text<NAME_SIZE>) {
     let attempt = PER_PROCESS.name_attempt.load(Relaxed);
     if attempt > 1 {
         name.push(b"-");
@@ -178,7 +226,8 @@ fn make_sum_name<'a>(name: &'a mut Text<NAME_SIZE>, parts: &[&[u8]]) -> &'a CStr
     let is_prefixed = output.naming == Naming::Prefix;
     name.clear();
     if is_prefixed {
-        name.push(output.prefix.as_bytes());
+        // All children add to one file, so the number is not theirs.
+        push_prefix(name, output.process);
     } else {
         name.push(NAME_START);
         name.push(output.program.as_bytes());
@@ -204,6 +253,12 @@ pub(crate) fn name_beside(parts: &[&[u8]]) -> &'static CStr {
     beside.push(name().to_bytes());
     parts.iter().for_each(|part| beside.push(part));
     beside.as_c_str().unwrap_or(c"")
+}
+
+/// The name of the file or of a file beside it, and the name of the file that is to replace that file.
+pub(super) fn successor(suffix: &[u8]) -> (&'static CStr, &'static CStr) {
+    let new = name_beside(&[suffix, b".new"]);
+    (name_with(suffix), new)
 }
 
 /// The name of the profile of an object, which earlier runtimes wrote. `twins` is the number of earlier objects with the same name.

@@ -163,9 +163,12 @@ pub(crate) fn open(to_map: bool) -> Result<Fd, Refusal> {
     if to_map { opened } else { or_kept(opened, Kept::Profile) }
 }
 
-/// Opens the side file, new and empty, by the rules for the file: see [`open`].
-pub(crate) fn open_side_file() -> Result<Fd, Refusal> {
-    or_kept(open_beside(name_beside(&[SIDE])), Kept::SideFile)
+/// Opens the file or the side file, new and empty: see [`open`].
+pub(super) fn open_kept(kept: Kept) -> Result<Fd, Refusal> {
+    match kept {
+        Kept::Profile => open(false),
+        Kept::SideFile => or_kept(open_beside(name_beside(&[SIDE])), kept),
+    }
 }
 
 /// Opens the side file, new and empty, to map it.
@@ -188,7 +191,7 @@ fn emptied(file: Fd) -> Result<Fd, Refusal> {
     file.truncate().map_err(|error| (&b"empty"[..], error)).map(|()| file)
 }
 
-/// Closes a file from [`open`] or [`open_side_file`], unless it is the file that was opened at the start.
+/// Closes a file from [`open`] or [`open_kept`], unless it is the file that was opened at the start.
 pub(crate) fn close(file: Fd) -> Result<(), Errno> {
     let is_kept = Kept::Profile.has_descriptor(file) || Kept::SideFile.has_descriptor(file);
     if is_kept { Ok(()) } else { file.close() }
@@ -230,7 +233,7 @@ fn is_anothers(directory: Fd) -> bool {
 }
 
 /// Reports that a file could not be written, and what helps: a directory for a user without permission, `descriptor`
-/// for a lack of descriptors.
+/// for a lack of descriptors, and a shorter prefix for a name that is too long.
 pub(crate) fn say_refusal(path: &[u8], (what, error): Refusal, descriptor: &[u8]) {
     let mut user = Digits::new();
     user.push_decimal(u64::from(effective_user()));
@@ -238,8 +241,11 @@ pub(crate) fn say_refusal(path: &[u8], (what, error): Refusal, descriptor: &[u8]
     let cure: &[&[u8]] = match error {
         Errno::EACCES | Errno::EPERM | Errno::EROFS => &private,
         Errno::EMFILE => &[descriptor],
+        Errno::ENAMETOOLONG if output().naming == Naming::Prefix => &[b", shorten GMON_OUT_PREFIX"],
         _ => &[],
     };
+    // The name is empty if it is too long.
+    let path = if path.is_empty() { b"the profile" } else { path };
     say_cure(&[path, b": cannot ", what], error, cure);
 }
 

@@ -205,19 +205,6 @@ impl Sink for Writer {
     fn bytes(&mut self, bytes: &[u8]) {
         self.put(bytes);
     }
-
-    fn u32(&mut self, value: u32) {
-        self.put(&value.to_ne_bytes());
-    }
-
-    fn u64(&mut self, value: u64) {
-        self.put(&value.to_ne_bytes());
-    }
-
-    fn word(&mut self, value: u64) -> Result<(), Infallible> {
-        self.put(&(value as usize).to_ne_bytes());
-        Ok(())
-    }
 }
 
 /// Converts an arc of the buffer for the encoders.

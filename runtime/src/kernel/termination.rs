@@ -7,15 +7,16 @@ use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
 use super::buffer::{KernelsProfil, buffer};
 use super::system;
-use crate::file::forms::{self, Bins, Finished, Form, Sampled};
+use crate::file::forms::{self, Bins, Finished};
+use crate::file::kept::Kept;
 use crate::file::names::{self, Children};
 use crate::file::output::{self, Refusal};
 use crate::file::side_file::{self, Of};
 use crate::file::writer::Written;
-use crate::file::{live, mapped, sum};
+use crate::file::{live, mapped, successor, sum};
 use crate::message::{say_count, say_error};
 use crate::objects::Tally;
-use crate::os::{Errno, Fd};
+use crate::os::Errno;
 use crate::ownership::is_ours;
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
@@ -122,25 +123,15 @@ pub fn store_nothing() {
     output::discard();
 }
 
-/// Checks the buffer, opens the file, and writes the file. The result is what was written, and the ticks in the bins.
+/// Checks the buffer and writes the file. The result is what was written, and the ticks in the bins.
 fn store(more_arcs: &[RawArc]) -> Result<(Written, u64), Refusal> {
     let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
-    let file = output::open(false)?;
     let form = names::output().form.unwrap_or_else(|| system::form(bins::carries().is_some()));
-    let (written, sampled) = write(file, &profile, form)?;
+    // A snapshot stays until the file is complete.
+    let has_earlier = PER_PROCESS.has_own_file.load(Relaxed);
+    let (written, sampled) = successor::store(Kept::Profile, has_earlier, |file| forms::write(file, &profile, form))?;
     say_clamped(names::name(), sampled.clamped);
     Ok((written, sampled.ticks))
-}
-
-/// Writes the profile into an empty file and closes the file, or leaves the file empty.
-fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, Sampled), Refusal> {
-    let written = forms::write(file, profile, form);
-    if written.is_err() {
-        // An empty file is better than a part of a profile that seems complete.
-        let _ = file.truncate();
-    }
-    let closed = output::close(file);
-    written.and_then(|written| closed.map(|()| written)).map_err(|error| (&b"write"[..], error))
 }
 
 /// Writes the file of a kernel that writes the file only at the end. The arcs in the buffer are the tables of the threads; `arcs` has
@@ -149,7 +140,12 @@ fn store_snapshot(kernels: &KernelsProfil, arcs: &[RawArc]) {
     let profile = finished(arcs).map(|profile| Finished { arcs: [&[], arcs], ..profile });
     let stored = profile.ok_or((&b"use its buffer"[..], Errno::EINVAL)).and_then(|profile| {
         let file = (kernels.open_snapshot)()?;
-        write(file, &profile, system::form(bins::carries().is_some()))
+        let written = forms::write(file, &profile, system::form(bins::carries().is_some()));
+        if written.is_err() {
+            let _ = file.truncate();
+        }
+        let closed = output::close(file);
+        written.and(closed).map_err(|error| (&b"write"[..], error))
     });
     if let Err((what, error)) = stored {
         say_error(&[names::name().to_bytes(), b": cannot ", what], error);

@@ -122,7 +122,7 @@ mod tests {
     use std::sync::atomic::Ordering::SeqCst;
 
     use super::*;
-    use crate::per_process::{OF_NAME, OTHERS, THREADS};
+    use crate::per_process::{OTHERS, THREADS};
 
     fn calls(table: &EndedCalls) -> BTreeMap<(usize, usize, usize), u64> {
         let mut calls = BTreeMap::new();
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!((summed[&(first, 8, 16)], summed[&(second, 8, 16)], summed[&(4, 8, 16)]), (3, 1, 1));
         assert_eq!(summed.values().sum::<u64>(), 5 * ARCS as u64);
         let all = contexts.threads.all();
-        assert_eq!([first, second].map(|name| all[name].number.load(SeqCst)), [OF_NAME; 2]);
+        assert_eq!([first, second].map(|name| all[name].name[0].load(SeqCst)), [77, 88]);
         assert_eq!([0, 1, 2, 3, 4].map(|thread| target(&contexts, thread)), [first, second, first, first, second]);
         assert!(table.slots().len() <= 4 * MOST);
     }

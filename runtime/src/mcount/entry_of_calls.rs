@@ -45,7 +45,7 @@ impl EntryOfCalls {
         }
     }
 
-    /// The thread has ended, and its calls were taken out of its tables.
+    /// Notes that the thread has ended. Call this when its calls were taken out of its tables.
     pub(super) fn end(&self, contexts: &Contexts) {
         if let Some(entry) = contexts.threads.all().get(self.index()).filter(|_| self.index() < THREADS) {
             entry.has_ended.store(true, Relaxed);
@@ -53,7 +53,7 @@ impl EntryOfCalls {
         self.forget();
     }
 
-    /// There is no thread any more, and there are no calls.
+    /// Forgets the entry. Call this when there are neither the thread nor its calls any more.
     pub(super) fn forget(&self) {
         self.index.store(0, Relaxed);
     }

@@ -386,15 +386,20 @@ fn ended(thread: usize) -> Counter {
     Counter { thread, is_closing: false }
 }
 
+/// Passes every table to `each`, with its thread.
+fn for_each_table(mut each: impl FnMut(&Table, Counter)) {
+    for_each_thread(|thread| {
+        let counter = thread.counter();
+        thread.tables.iter().for_each(|table| each(table, counter));
+    });
+}
+
 /// Passes every arc to `each`, as (frompc, selfpc, count), with its thread; an arc may occur several times. Threads that run at the
 /// same time may be counting. One copy of the code serves all callers.
 #[inline(never)]
 pub(crate) fn for_each_arc(each: &mut dyn FnMut(usize, usize, u64, Counter)) {
-    for_each_thread(|thread| {
-        let counter = thread.counter();
-        for table in &thread.tables {
-            table.for_each(|frompc, selfpc, count| each(frompc, selfpc, count, counter));
-        }
+    for_each_table(|table, counter| {
+        table.for_each(|frompc, selfpc, count| each(frompc, selfpc, count, counter));
     });
     if by_thread().is_some() {
         ENDED.for_each(|thread, frompc, selfpc, count| each(frompc, selfpc, count, ended(thread)));
@@ -404,11 +409,8 @@ pub(crate) fn for_each_arc(each: &mut dyn FnMut(usize, usize, u64, Counter)) {
 /// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and passes them to `each`,
 /// with their thread. Threads that run at the same time may be counting.
 pub(crate) fn take_arcs(is_wanted: &dyn Fn(usize, usize) -> bool, each: &mut dyn FnMut(usize, usize, u64, Counter)) {
-    for_each_thread(|thread| {
-        let counter = thread.counter();
-        for table in &thread.tables {
-            table.take(is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
-        }
+    for_each_table(|table, counter| {
+        table.take(is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
     });
     take_ended(is_wanted, each);
 }
@@ -416,11 +418,8 @@ pub(crate) fn take_arcs(is_wanted: &dyn Fn(usize, usize) -> bool, each: &mut dyn
 /// As [`take_arcs`], but sets the counts to zero, for tables that are a part of the file. Nobody may call along such
 /// an arc at the same time.
 pub(crate) fn empty_arcs(is_wanted: &dyn Fn(usize, usize) -> bool, each: &mut dyn FnMut(usize, usize, u64, Counter)) {
-    for_each_thread(|thread| {
-        let counter = thread.counter();
-        for table in &thread.tables {
-            table.empty(is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
-        }
+    for_each_table(|table, counter| {
+        table.empty(is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
     });
     take_ended(is_wanted, each);
 }

@@ -95,7 +95,7 @@ impl ContextTree {
     pub(crate) fn segment_or_new(&self, number: usize) -> Option<Segment<'_>> {
         let place = self.segments.get(number)?;
         if place.load(Relaxed).is_null() {
-            // The nodes first: whoever finds the heads finds the nodes.
+            // The nodes are mapped before the heads, so whoever finds the heads finds the nodes.
             let size = if self.live.map(number)? { size_of_heads(number) } else { size_of_segment(number) };
             let memory = map(size);
             if !memory.is_null() && place.compare_exchange(ptr::null_mut(), memory, SeqCst, SeqCst).is_err() {

@@ -53,19 +53,6 @@ impl Sink for Room<'_> {
             }
         }
     }
-
-    fn u32(&mut self, value: u32) {
-        self.bytes(&value.to_ne_bytes());
-    }
-
-    fn u64(&mut self, value: u64) {
-        self.bytes(&value.to_ne_bytes());
-    }
-
-    fn word(&mut self, value: u64) -> Result<(), Infallible> {
-        self.bytes(&(value as usize).to_ne_bytes());
-        Ok(())
-    }
 }
 
 impl Changing<'_> {

@@ -31,7 +31,7 @@ pub(crate) use live_parts::{Changing, LiveParts, size_of_parts};
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
 pub(crate) use nodes::ContextNode;
 pub(crate) use open_file::OpenFile;
-pub(crate) use threads::{EndedCall, EndedCalls, NAMES, OF_NAME, OTHERS, THREADS, ThreadCalls, ThreadEntry, ThreadRow};
+pub(crate) use threads::{EndedCall, EndedCalls, NAMES, OTHERS, THREADS, ThreadCalls, ThreadEntry, ThreadRow};
 pub(crate) use writer::{DONE, NOBODY, become_writer_soon};
 
 macro_rules! per_process {

@@ -16,13 +16,11 @@ pub(crate) const THREADS: usize = 4096;
 pub(crate) const NAMES: usize = 256;
 /// The index of the entry of all other threads, which is the last entry.
 pub(crate) const OTHERS: usize = THREADS + NAMES;
-/// The number in an entry of a name.
-pub(crate) const OF_NAME: i32 = -1;
 
 /// The counts of a thread, or of several threads of one name. An entry of zeros is free. Entries are never removed, because nodes of
 /// the tree refer to them.
 pub(crate) struct ThreadEntry {
-    /// The system's number of the thread, or [`OF_NAME`], which is stored last. An entry of a thread is found once it is `latest`.
+    /// The system's number of the thread; 0 in an entry of a name. An entry is found once it is the latest of its list.
     pub(crate) number: AtomicI32,
     /// Whether the thread knows its entry. An entry can be made for a thread from outside of the thread.
     pub(crate) has_entered: AtomicBool,
@@ -35,7 +33,7 @@ pub(crate) struct ThreadEntry {
     pub(crate) threads: AtomicU64,
     /// 1 + the index of the latest entry of a thread whose number modulo [`THREADS`] is the index of this entry; 0 for none.
     pub(crate) latest: AtomicU32,
-    /// 1 + the index of the entry that was `latest` before this one.
+    /// 1 + the index of the entry that was the latest of the list before this one.
     pub(crate) before: AtomicU32,
     /// The index of the entry of a name to which the counts of this entry belong from now on; 0 for none.
     pub(crate) summed_in: AtomicUsize,
@@ -56,13 +54,20 @@ pub(crate) struct ThreadList {
     entries: Memory,
     /// The number of entries of threads that are in use.
     pub(crate) threads: AtomicUsize,
-    /// The number of entries of names that are in use.
+    /// The number of entries of names that were taken. Those in the list of names are in use.
     pub(crate) names: AtomicUsize,
+    /// 1 + the index of the latest entry of a name; 0 for none.
+    pub(crate) latest_name: AtomicU32,
 }
 
 impl ThreadList {
     pub(super) const fn new() -> ThreadList {
-        ThreadList { entries: Memory::none(), threads: AtomicUsize::new(0), names: AtomicUsize::new(0) }
+        ThreadList {
+            entries: Memory::none(),
+            threads: AtomicUsize::new(0),
+            names: AtomicUsize::new(0),
+            latest_name: AtomicU32::new(0),
+        }
     }
 
     /// Maps the list. Only touched pages take memory.
@@ -82,7 +87,8 @@ impl ThreadList {
 
     /// Frees all entries.
     pub(super) fn clear(&self) {
-        let ThreadList { entries, threads, names } = self;
+        let ThreadList { entries, threads, names, latest_name } = self;
+        latest_name.store(0, SeqCst);
         // The entry of all others is used without being counted.
         let has_others = self
             .all()

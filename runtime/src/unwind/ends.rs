@@ -11,7 +11,7 @@ use super::walk::Walk;
 pub struct Reach {
     /// The most frames of the inner end.
     pub kept: usize,
-    /// The most frames behind those that the walk may pass, to find the outer end.
+    /// The most further frames that the walk may pass to find the outer end.
     pub passed: usize,
 }
 
@@ -215,7 +215,7 @@ mod tests {
             assert_eq!(outer, recursion.outer(levels - inner.len()), "{levels}");
             (walked.ending == WHOLE).then_some(walked.passed)
         };
-        // By passing a few frames, and with a memory of the stack.
+        // The walk passes a few frames to the known part. The next walk remembers the stack.
         assert_eq!(whole(&mut recursion, 4095 + 20, FAR), Some(20));
         assert_eq!(whole(&mut recursion, 4095 + 20, FAR), Some(0));
         assert_eq!(whole(&mut recursion, 4095, FAR), Some(0));

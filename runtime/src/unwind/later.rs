@@ -151,33 +151,20 @@ fn path_at(memory: &impl Memory, address: usize, room: &mut [u8]) -> Option<usiz
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
+    use super::super::memory::Words;
     use super::*;
 
-    /// Words by address.
-    #[derive(Default)]
-    struct Words(HashMap<usize, usize>);
-
-    impl Words {
-        /// An entry of the list.
-        fn entry(&mut self, at: usize, bias: usize, next: usize) {
-            self.0.extend([(at, bias), (at + NEXT, next)]);
-        }
-
-        /// ELF headers: one executable segment of 0x1000 bytes, 0x1000 bytes behind the start, and no tables.
-        fn object(&mut self, base: usize) {
-            let numbers = 1 << 16 | 56;
-            let word = usize::from_le_bytes(*b"\x7fELF\x02\x01\x01\0");
-            self.0.extend([(base, word), (base + 32, 64), (base + 54, numbers)]);
-            self.0.extend([(base + 64, 1 | 5 << 32), (base + 64 + 16, 0x1000), (base + 64 + 32, 0x1000)]);
-        }
+    /// Makes an entry of the list.
+    fn entry(words: &mut Words, at: usize, bias: usize, next: usize) {
+        words.extend([(at, bias), (at + NEXT, next)]);
     }
 
-    impl Memory for Words {
-        fn read(&self, address: usize) -> Option<usize> {
-            self.0.get(&address).copied()
-        }
+    /// Makes ELF headers: one executable segment of 0x1000 bytes, 0x1000 bytes behind the start, and no tables.
+    fn object(words: &mut Words, base: usize) {
+        let numbers = 1 << 16 | 56;
+        let word = usize::from_le_bytes(*b"\x7fELF\x02\x01\x01\0");
+        words.extend([(base, word), (base + 32, 64), (base + 54, numbers)]);
+        words.extend([(base + 64, 1 | 5 << 32), (base + 64 + 16, 0x1000), (base + 64 + 32, 0x1000)]);
     }
 
     fn find(words: &Words, pc: usize) -> Option<usize> {
@@ -191,13 +178,13 @@ mod tests {
     fn an_object_is_found_behind_the_last_entry_if_its_headers_are_there() {
         let mut words = Words::default();
         assert_eq!(find(&words, 0x71000), None, "there is no list");
-        words.entry(0x100, 0x50000, 0x200);
-        words.entry(0x200, 0x70000, 0x300);
+        entry(&mut words, 0x100, 0x50000, 0x200);
+        entry(&mut words, 0x200, 0x70000, 0x300);
         assert_eq!(find(&words, 0x71000), None, "the next entry is gone");
-        words.entry(0x300, 0x80000, 0);
+        entry(&mut words, 0x300, 0x80000, 0);
         assert_eq!(find(&words, 0x71000), None, "the object is gone");
         for base in [0x50000, 0x70000, 0x80000] {
-            words.object(base);
+            object(&mut words, base);
         }
         for (pc, found) in [
             (0x71000, Some(0x71000)),
@@ -216,9 +203,9 @@ mod tests {
     #[test]
     fn a_list_that_leads_back_to_itself_is_left() {
         let mut words = Words::default();
-        words.entry(0x100, 0, 0x200);
-        words.entry(0x200, 0x70000, 0x200);
-        words.object(0x70000);
+        entry(&mut words, 0x100, 0, 0x200);
+        entry(&mut words, 0x200, 0x70000, 0x200);
+        object(&mut words, 0x70000);
         assert_eq!(find(&words, 0x71000), Some(0x71000));
         assert_eq!(find(&words, 0x60000), None);
     }

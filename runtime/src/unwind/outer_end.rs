@@ -296,17 +296,8 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
+    use super::super::memory::Words;
     use super::*;
-
-    struct Words(HashMap<usize, usize>);
-
-    impl Memory for Words {
-        fn read(&self, address: usize) -> Option<usize> {
-            self.0.get(&address).copied()
-        }
-    }
 
     const THREAD: usize = 0x7000;
     const SIGN: usize = 0xab << 48;
@@ -333,7 +324,7 @@ mod tests {
             trail.push(Position { address: address(frame), slot: slot(frame), ..Position::default() });
         }
         ends.remember(THREAD, slot(FRAMES), &trail);
-        (ends, Words((0..FRAMES).map(|frame| (slot(frame), address(frame) | SIGN)).collect()))
+        (ends, (0..FRAMES).map(|frame| (slot(frame), address(frame) | SIGN)).collect())
     }
 
     fn confirm(ends: &OuterEnds<4>, memory: &Words, thread: usize, frame: usize) -> (Option<Confirmed>, Vec<u64>) {
@@ -367,14 +358,14 @@ mod tests {
     #[test]
     fn frames_count_up_to_the_first_difference() {
         let (ends, mut words) = remembered();
-        words.0.insert(slot(5), (address(5) + 16) | SIGN);
+        words.insert(slot(5), (address(5) + 16) | SIGN);
         let (known, outer) = confirm(&ends, &words, THREAD, 80);
         let expected = [&addresses(5)[..], &[address(5) as u64 + 16]].concat();
         assert_eq!((known.unwrap().is_whole, outer), (false, expected), "another call of the same function");
         for other in [None, Some(0), Some(address(6))] {
             match other {
-                Some(other) => words.0.insert(slot(5), other),
-                None => words.0.remove(&slot(5)),
+                Some(other) => words.insert(slot(5), other),
+                None => words.remove(&slot(5)),
             };
             let (known, outer) = confirm(&ends, &words, THREAD, 80);
             assert_eq!((known.unwrap().is_whole, outer), (false, addresses(5)), "{other:x?}");

@@ -81,17 +81,8 @@ fn last(is_good: impl Fn(usize) -> bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
+    use super::super::memory::Words;
     use super::*;
-
-    struct Words(HashMap<usize, usize>);
-
-    impl Memory for Words {
-        fn read(&self, address: usize) -> Option<usize> {
-            self.0.get(&address).copied()
-        }
-    }
 
     const PC: usize = 0x40_1234;
     const SIGN: usize = 0xab << 48;
@@ -101,7 +92,7 @@ mod tests {
     fn recursion(levels: usize, fp: impl Fn(usize) -> usize) -> (Words, impl Fn(usize) -> Level) {
         let sp = |level: usize| 0x10_0000 + 48 * level;
         let slots = (0..levels).flat_map(|level| [(sp(level) - 16, PC | SIGN), (sp(level) - 24, fp(level))]);
-        let words = Words(slots.collect());
+        let words = slots.collect();
         (words, move |level| Level { pc: PC, sp: sp(level), fp: fp(level) })
     }
 
@@ -128,7 +119,7 @@ mod tests {
             assert_eq!(search(&words, 0).outermost(level(0), level(1)), None, "there are few more levels");
         }
         let (mut words, level) = recursion(100, |_| 7);
-        words.0.remove(&(level(10).sp - 16));
+        words.remove(&(level(10).sp - 16));
         assert_eq!(search(&words, 0).outermost(level(0), level(1)), None, "a level is elsewhere");
         let (words, level) = recursion(100, |_| 7);
         let outermost = |inner, outer| search(&words, 0).outermost(inner, outer);

@@ -337,7 +337,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         let Some(pc) = link.map(|link| link & A::ADDRESS_BITS) else {
             return false;
         };
-        // First the object: where a copy of a stack is walked, only the code of objects that were met can be read.
+        // The object comes first: a walk of a copied stack can read only the code of objects that it has met.
         let is_code = self.tables.with(self.memory, pc.wrapping_sub(1), |_| Some(())).is_some();
         is_code && A::follows_call(self.memory, pc)
     }

@@ -47,7 +47,7 @@ impl<'p> Told<'p> {
         printed
     }
 
-    /// The files, whose sums must fit each other and have `sent` samples, and few others of the timers.
+    /// Reads the files, and checks their sums: `sent` samples, and few samples of the timers.
     fn read(&self, sent: u64) -> Run {
         let run = Run::read(self.program, &self.program.directory.join("gmon.out"));
         run.check_sums();
@@ -61,7 +61,7 @@ impl<'p> Told<'p> {
         assert_eq!(self.child.wait().unwrap().signal(), Some(9));
     }
 
-    /// Kills the program, after which the files have the same.
+    /// Kills the program, and checks that the files have the same counts as before.
     fn killed(self, sent: u64) -> Run {
         let (program, before) = (self.program, self.read(sent));
         self.kill();

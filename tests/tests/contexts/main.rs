@@ -5,6 +5,8 @@
 mod by_hand;
 mod callers;
 mod clocks;
+#[cfg(target_arch = "x86_64")]
+mod instants;
 mod live;
 #[allow(dead_code, reason = "a benchmark uses the rest")]
 mod reports;

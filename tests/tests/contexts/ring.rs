@@ -22,7 +22,7 @@ fn run(program: &Program, rate: &str, variables: &[(&str, &str)]) -> bool {
         println!("\nSKIPPED: perf_event_open is forbidden here, no samples of the ring");
         return false;
     }
-    // On a machine that is too busy to let the program read its rings.
+    // A machine may be too busy to let the program read its rings.
     let is_expected = |line: &str| line.starts_with("gmon: the perf_event ring overflowed: ");
     assert!(output.status.success() && said.lines().all(is_expected), "{:?}: {said}", output.status);
     true

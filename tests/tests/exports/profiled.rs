@@ -26,10 +26,24 @@ pub(crate) struct Profiled {
 impl Profiled {
     /// Runs the program in a directory with this name.
     pub(crate) fn new(name: &str) -> Profiled {
+        Profiled::run(name, "0")
+    }
+
+    /// Runs the program without and with `GMON_THREADS=1`.
+    pub(crate) fn both(name: &str) -> [Profiled; 2] {
+        [Profiled::run(name, "0"), Profiled::run(&format!("{name}_threads"), "1")]
+    }
+
+    fn run(name: &str, threads: &str) -> Profiled {
         let ours = format!("-B{}", start_objects().display());
         let image = compile(name, &["inclusive.c"], &["-O2", "-g", "-pthread", &ours]);
         let directory = image.parent().unwrap().to_owned();
-        let run = Command::new(&image).current_dir(&directory).env("GMON_HZ", "10").output().unwrap();
+        let run = Command::new(&image)
+            .current_dir(&directory)
+            .env("GMON_HZ", "10")
+            .env("GMON_THREADS", threads)
+            .output()
+            .unwrap();
         assert!(run.status.success());
         let mut program = Profiled {
             directory,

@@ -19,7 +19,7 @@ pub(crate) struct Program {
 }
 
 /// All variables that the runtime reads.
-const VARIABLES: [&str; 13] = [
+const VARIABLES: [&str; 18] = [
     "GMON_STACKS",
     "GMON_THREADS",
     "GMON_CHILDREN",
@@ -33,6 +33,11 @@ const VARIABLES: [&str; 13] = [
     "GMON_CLOCK",
     "GMON_SAMPLER",
     "GMON_DUMP_SIGNAL",
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "MV2_COMM_WORLD_RANK",
+    "SLURM_PROCID",
 ];
 
 /// The workspace's directory.

@@ -26,19 +26,6 @@ impl Sink for Measure {
     fn bytes(&mut self, bytes: &[u8]) {
         self.length = self.length.saturating_add(bytes.len() as u64);
     }
-
-    fn u32(&mut self, _: u32) {
-        self.bytes(&[0; size_of::<u32>()]);
-    }
-
-    fn u64(&mut self, _: u64) {
-        self.bytes(&[0; size_of::<u64>()]);
-    }
-
-    fn word(&mut self, _: u64) -> Result<(), Infallible> {
-        self.bytes(&[0; size_of::<usize>()]);
-        Ok(())
-    }
 }
 
 /// Collects items for one part in a buffer.
@@ -102,19 +89,6 @@ impl Sink for Piece<'_> {
             }
             None => self.overflowed = true,
         }
-    }
-
-    fn u32(&mut self, value: u32) {
-        self.bytes(&value.to_ne_bytes());
-    }
-
-    fn u64(&mut self, value: u64) {
-        self.bytes(&value.to_ne_bytes());
-    }
-
-    fn word(&mut self, value: u64) -> Result<(), Infallible> {
-        self.bytes(&(value as usize).to_ne_bytes());
-        Ok(())
     }
 }
 

@@ -21,12 +21,12 @@ pub struct Gone {
     pub functions: Vec<FunctionId>,
     /// Whether other functions are possible: more, fewer, or different ones.
     pub is_doubtful: bool,
-    /// If there is a doubt, the number of functions, from the outermost on, that were called in any case.
+    /// If there is a doubt, so many of the functions, from the outermost on, were called for certain.
     pub certain: usize,
 }
 
 impl Gone {
-    /// The functions that the call instruction names, without what else may have left the stack.
+    /// Returns the functions that the call instruction names. Other functions may have left the stack, but are not known.
     fn named(functions: Vec<FunctionId>) -> Gone {
         Gone { certain: functions.len(), functions, is_doubtful: true }
     }

@@ -93,6 +93,33 @@ impl Measured {
     }
 }
 
+/// The ticks of the functions and arcs of some stacks, with the user's choices.
+#[derive(Debug)]
+pub struct PartTicks {
+    /// The functions, in the order of the tree.
+    pub functions: Vec<(FunctionId, Ticks)>,
+    /// The arcs.
+    pub pairs: HashMap<Pair, Ticks>,
+}
+
+/// Adds up the ticks of contexts. The results are as large as the tree, however many functions the program has.
+#[must_use]
+pub fn part(mut contexts: Contexts, functions: &Functions<'_>, selection: StackSelection<'_>) -> PartTicks {
+    let pairs = cut_arcs(&mut contexts, functions, selection);
+    let paths = Paths { contexts: &contexts, selection };
+    let counted = Sums::new(&contexts, paths.counted(&paths.own()));
+    let (mut ids, mut numbers): (Vec<FunctionId>, HashMap<FunctionId, usize>) = (Vec::new(), HashMap::new());
+    let mut number = |id: FunctionId| {
+        *numbers.entry(id).or_insert_with(|| {
+            ids.push(id);
+            ids.len() - 1
+        })
+    };
+    let keys: Vec<Option<usize>> = contexts.all().iter().map(|context| function_of(context).map(&mut number)).collect();
+    let ticks = counted.ticks(&contexts, ids.len(), |at| keys[at]);
+    PartTicks { functions: ids.into_iter().zip(ticks).collect(), pairs: ticks_of_pairs(&contexts, &pairs, &counted) }
+}
+
 /// The ticks of each context.
 #[derive(Debug)]
 struct Sums {

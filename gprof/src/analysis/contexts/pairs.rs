@@ -40,7 +40,7 @@ pub(in crate::analysis) fn entered_by(
     contexts.all().iter().zip(callers).map(pair).collect()
 }
 
-/// The frame that called each context, inlined functions left out.
+/// Returns the frame that called each context. Functions that were inlined into a caller are not callers.
 fn callers(contexts: &Contexts) -> Vec<Option<Frame>> {
     let all = contexts.all();
     let mut callers: Vec<Option<Frame>> = Vec::with_capacity(all.len());
@@ -55,7 +55,7 @@ fn callers(contexts: &Contexts) -> Vec<Option<Frame>> {
 }
 
 /// Makes outermost contexts of those that were entered by an arc that is not selected. Such an arc hands no time to callers.
-/// An arc from a function to the function itself hands none in any case. Returns whether each context was cut.
+/// An arc from a function to the function itself never hands time to callers, so it stays. Returns whether each context was cut.
 pub(in crate::analysis) fn cut(
     contexts: &mut Contexts,
     pairs: &[Option<Pair>],
@@ -70,7 +70,7 @@ pub(in crate::analysis) fn cut(
     is_cut
 }
 
-/// Cuts the contexts at the arcs that the user excludes, and joins what is the same then.
+/// Cuts the contexts at the arcs that the user excludes, and joins contexts that have become the same.
 #[must_use]
 pub(in crate::analysis) fn without_excluded(
     mut contexts: Contexts,

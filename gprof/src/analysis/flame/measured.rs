@@ -8,7 +8,7 @@ use crate::analysis::stack_tree::StackTree;
 /// Makes the flame graph of the stacks. Samples without a stack have a frame if the graph is about the whole
 /// program.
 pub(crate) fn flame(tree: &StackTree<'_>, is_whole: bool) -> Flame {
-    let StackTree { contexts, own, inlined, sums } = tree;
+    let StackTree { contexts, own, inlined, sums, .. } = tree;
     let mut raw = Raw::new();
     for (context, samples) in contexts.all().iter().zip(own) {
         let subject = match context.frame {

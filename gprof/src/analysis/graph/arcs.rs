@@ -87,12 +87,9 @@ impl Arcs {
         let mut all: Vec<Arc> = Vec::with_capacity(raw.len() + possible.len());
         let mut outside = Vec::new();
         let mut sums = CallSums::default();
-        let owner = |id: FunctionId| functions[id].counts_for;
         for arc in raw {
-            let (caller, called) = (functions.find(arc.frompc), functions.find(arc.selfpc));
-            sums.add(caller.is_some(), called.is_some(), arc.count);
-            let called = called.and_then(|function| functions[function].called_as).map(owner);
-            let caller = caller.map(owner);
+            sums.add(functions.find(arc.frompc).is_some(), functions.find(arc.selfpc).is_some(), arc.count);
+            let (caller, called) = ends(arc, functions);
             match (caller, called) {
                 (Some(parent), Some(child)) if selected.selects(parent, child) => {
                     all.push(Arc { parent, child, count: arc.count });
@@ -101,6 +98,7 @@ impl Arcs {
                 _ => outside.push((caller, called, arc.count)),
             }
         }
+        let owner = |id: FunctionId| functions[id].counts_for;
         all.extend(possible.iter().map(|(parent, child)| Arc {
             parent: owner(*parent),
             child: owner(*child),
@@ -176,6 +174,16 @@ impl Arcs {
         self.parents.sort_each(|id| (key(id), id));
         self.children.sort_each(|id| (std::cmp::Reverse(key(id)), id));
     }
+}
+
+/// Returns the caller and the called function of an arc of a profile; `None` is code outside of all functions.
+pub(in crate::analysis) fn ends(
+    arc: &gmon::Arc,
+    functions: &Functions<'_>,
+) -> (Option<FunctionId>, Option<FunctionId>) {
+    let owner = |id: FunctionId| functions[id].counts_for;
+    let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as);
+    (functions.find(arc.frompc).map(owner), called.map(owner))
 }
 
 /// Adds up the arcs that have the same two ends. The sum takes the place of the first arc.

@@ -5,12 +5,9 @@ mod sources;
 
 use std::io::{self, Write};
 
-use base64::prelude::{BASE64_STANDARD, Engine};
-use sha2::{Digest, Sha256};
-
 use super::drawing;
 use super::markup::escaped;
-use super::{stacks, stats};
+use super::{page_head, stacks, stats};
 use crate::analysis::Analysis;
 use crate::symbols::sources::base;
 
@@ -35,15 +32,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let (script, style) = (script(), format!("{STYLE}{}", drawing::STYLE));
     let path = analysis.images().first().map(|image| image.path.as_os_str().as_encoded_bytes()).unwrap_or_default();
     let title = escaped(base(path));
-    let (may_run, may_style) = (hash(&script), hash(&style));
-    writeln!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{may_run}'; \
-         style-src 'sha256-{may_style}'; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}: profile</title>\n<style>{style}</style>\n</head>\n<body>"
-    )?;
+    page_head::write(&format!("{title}: profile"), &style, &script, out)?;
     let mut parts = BODY.split("<!--PART-->");
     let mut part = |out: &mut dyn Write| out.write_all(parts.next().unwrap_or_default().as_bytes());
     part(out)?;
@@ -65,11 +54,6 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     out.write_all(b"<script type=\"application/json\" id=\"data\">")?;
     data::write(analysis, &mut WithoutTags(out))?;
     writeln!(out, "</script>\n<script>{script}</script>\n</body>\n</html>")
-}
-
-/// Returns the hash by which the policy of the page names a script or a style.
-fn hash(text: &str) -> String {
-    BASE64_STANDARD.encode(Sha256::digest(text))
 }
 
 fn script() -> String {

@@ -75,7 +75,7 @@ fn wish(layers: &Layers, at: usize, [above, below]: [bool; 2], across: &[f64]) -
     }
 }
 
-/// Returns the places that are least away from the wishes without changing the order: the places without offsets ascend.
+/// Returns the places that are nearest to the wishes and keep the order: the places without offsets ascend.
 /// Neighbors whose wishes are in the wrong order share the mean of their wishes.
 fn satisfied(wishes: &[Wish]) -> Vec<f64> {
     // Groups with the sum of their weighted wishes, their weight, and their size.

@@ -19,14 +19,14 @@ pub(super) fn ranks(boxes: usize, arrows: &[Arrow]) -> Vec<usize> {
             }
         }
     }
-    // What nothing leads to stands right above the first of the boxes that it leads to.
+    // A box without callers stands right above the first of the boxes that it leads to.
     for root in roots {
         ranks[root] = down[root].iter().map(|to| ranks[*to] - 1).min().unwrap_or(0);
     }
     ranks
 }
 
-/// Returns the boxes below each box. An arrow to a box that a walk from the first boxes is still in is turned around.
+/// Returns the boxes below each box. A walk starts at the first boxes; an arrow back to a box on the way of the walk is turned around.
 fn without_circles(boxes: usize, arrows: &[Arrow]) -> Vec<Vec<usize>> {
     let mut targets: Vec<Vec<usize>> = vec![Vec::new(); boxes];
     for arrow in arrows.iter().filter(|arrow| arrow.from != arrow.to) {

@@ -6,6 +6,7 @@ mod id;
 mod image_ranges;
 pub mod joined;
 mod names;
+mod stable_names;
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -4,27 +4,47 @@
 use core::arch::asm;
 use core::ffi::c_void;
 
-/// The third word of the block, which [`publish_record`] stored; null before.
+/// The word at `OFFSET` in the block.
 #[inline]
-pub(crate) fn record() -> *mut c_void {
-    let record;
+pub(crate) fn word<const OFFSET: usize>() -> usize {
+    let word;
     // SAFETY: reads an aligned word of this thread's own TLS, which exists as long as the thread runs.
     unsafe {
         asm!(
             "mrs {0}, tpidr_el0",
             "add {0}, {0}, #:tprel_hi12:gmon_thread, lsl #12",
             "add {0}, {0}, #:tprel_lo12_nc:gmon_thread",
-            "ldr {0}, [{0}, #16]",
-            out(reg) record,
+            "ldr {0}, [{0}, #{offset}]",
+            out(reg) word,
+            offset = const OFFSET,
             options(nostack, preserves_flags, readonly),
         );
     }
-    record
+    word
 }
 
-/// Stores the third word of the block if the word is null. The result is false if a signal handler stored it first.
+/// Stores the word at `OFFSET` in the block.
 #[inline]
-pub(crate) fn publish_record(record: *mut c_void) -> bool {
+pub(crate) fn set_word<const OFFSET: usize>(word: usize) {
+    // SAFETY: writes an aligned word of this thread's own TLS.
+    unsafe {
+        asm!(
+            "mrs {block}, tpidr_el0",
+            "add {block}, {block}, #:tprel_hi12:gmon_thread, lsl #12",
+            "add {block}, {block}, #:tprel_lo12_nc:gmon_thread",
+            "str {word}, [{block}, #{offset}]",
+            block = out(reg) _,
+            word = in(reg) word,
+            offset = const OFFSET,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Stores the word at `OFFSET` in the block if the word is 0. The result is false if the word is another number; a signal
+/// handler may have stored the number.
+#[inline]
+pub(crate) fn set_word_once<const OFFSET: usize>(word: usize) -> bool {
     let found: usize;
     // SAFETY: writes an aligned word of this thread's own TLS. The store fails if a signal came in between; the load
     // and the store are then repeated.
@@ -33,90 +53,21 @@ pub(crate) fn publish_record(record: *mut c_void) -> bool {
             "mrs {block}, tpidr_el0",
             "add {block}, {block}, #:tprel_hi12:gmon_thread, lsl #12",
             "add {block}, {block}, #:tprel_lo12_nc:gmon_thread",
-            "add {block}, {block}, #16",
+            "add {block}, {block}, #{offset}",
             "2: ldxr {found}, [{block}]",
             "cbnz {found}, 3f",
-            "stxr {failed:w}, {record}, [{block}]",
+            "stxr {failed:w}, {word}, [{block}]",
             "cbnz {failed:w}, 2b",
             "3: clrex",
             block = out(reg) _,
             found = out(reg) found,
             failed = out(reg) _,
-            record = in(reg) record,
+            word = in(reg) word,
+            offset = const OFFSET,
             options(nostack, preserves_flags),
         );
     }
     found == 0
-}
-
-/// The fourth word of the block.
-#[inline]
-pub(crate) fn fourth_word() -> usize {
-    let word;
-    // SAFETY: reads an aligned word of this thread's own TLS.
-    unsafe {
-        asm!(
-            "mrs {0}, tpidr_el0",
-            "add {0}, {0}, #:tprel_hi12:gmon_thread, lsl #12",
-            "add {0}, {0}, #:tprel_lo12_nc:gmon_thread",
-            "ldr {0}, [{0}, #24]",
-            out(reg) word,
-            options(nostack, preserves_flags, readonly),
-        );
-    }
-    word
-}
-
-/// Stores the fourth word of the block.
-#[inline]
-pub(crate) fn set_fourth_word(word: usize) {
-    // SAFETY: writes an aligned word of this thread's own TLS.
-    unsafe {
-        asm!(
-            "mrs {block}, tpidr_el0",
-            "add {block}, {block}, #:tprel_hi12:gmon_thread, lsl #12",
-            "add {block}, {block}, #:tprel_lo12_nc:gmon_thread",
-            "str {word}, [{block}, #24]",
-            block = out(reg) _,
-            word = in(reg) word,
-            options(nostack, preserves_flags),
-        );
-    }
-}
-
-/// The fifth word of the block.
-#[inline]
-pub(crate) fn fifth_word() -> usize {
-    let word;
-    // SAFETY: reads an aligned word of this thread's own TLS.
-    unsafe {
-        asm!(
-            "mrs {0}, tpidr_el0",
-            "add {0}, {0}, #:tprel_hi12:gmon_thread, lsl #12",
-            "add {0}, {0}, #:tprel_lo12_nc:gmon_thread",
-            "ldr {0}, [{0}, #32]",
-            out(reg) word,
-            options(nostack, preserves_flags, readonly),
-        );
-    }
-    word
-}
-
-/// Stores the fifth word of the block.
-#[inline]
-pub(crate) fn set_fifth_word(word: usize) {
-    // SAFETY: writes an aligned word of this thread's own TLS.
-    unsafe {
-        asm!(
-            "mrs {block}, tpidr_el0",
-            "add {block}, {block}, #:tprel_hi12:gmon_thread, lsl #12",
-            "add {block}, {block}, #:tprel_lo12_nc:gmon_thread",
-            "str {word}, [{block}, #32]",
-            block = out(reg) _,
-            word = in(reg) word,
-            options(nostack, preserves_flags),
-        );
-    }
 }
 
 /// Makes the table with the first entry at `base` and `mask / 8 + 1` home slots the table that mcount uses.

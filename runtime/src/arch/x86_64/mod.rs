@@ -16,7 +16,7 @@ pub(crate) use handler_entries::handler_entries;
 pub(crate) use identity::thread_pointer;
 pub(crate) use stack::call_on_stack;
 #[cfg(any(test, feature = "runtime"))]
-pub(crate) use thread::{fifth_word, fourth_word, publish_record, record, set_fifth_word, set_fourth_word, set_table};
+pub(crate) use thread::{set_table, set_word, set_word_once, word};
 pub(crate) use valgrind::is_in_valgrind;
 #[cfg(all(feature = "runtime", not(test)))]
 pub(crate) use weak_symbols::dlsym_address;

@@ -4,75 +4,45 @@
 use core::arch::asm;
 use core::ffi::c_void;
 
-/// The third word of the block, which [`publish_record`] stored; null before.
+/// The word at `OFFSET` in the block.
 #[inline]
-pub(crate) fn record() -> *mut c_void {
-    let record;
+pub(crate) fn word<const OFFSET: usize>() -> usize {
+    let word;
     // SAFETY: reads an aligned word of this thread's own TLS, which exists as long as the thread runs.
     unsafe {
-        asm!("mov {}, qword ptr fs:[gmon_thread@tpoff + 16]", out(reg) record,
+        asm!("mov {}, qword ptr fs:[gmon_thread@tpoff + {offset}]", out(reg) word, offset = const OFFSET,
              options(nostack, preserves_flags, readonly));
     }
-    record
+    word
 }
 
-/// Stores the third word of the block if the word is null. The result is false if a signal handler stored it first.
+/// Stores the word at `OFFSET` in the block.
 #[inline]
-pub(crate) fn publish_record(record: *mut c_void) -> bool {
-    let found: *mut c_void;
+pub(crate) fn set_word<const OFFSET: usize>(word: usize) {
+    // SAFETY: writes an aligned word of this thread's own TLS.
+    unsafe {
+        asm!("mov qword ptr fs:[gmon_thread@tpoff + {offset}], {}", in(reg) word, offset = const OFFSET,
+             options(nostack, preserves_flags));
+    }
+}
+
+/// Stores the word at `OFFSET` in the block if the word is 0. The result is false if the word is another number; a signal
+/// handler may have stored the number.
+#[inline]
+pub(crate) fn set_word_once<const OFFSET: usize>(word: usize) -> bool {
+    let found: usize;
     // SAFETY: writes an aligned word of this thread's own TLS. A signal cannot interrupt the one instruction, and no
     // other processor writes the word.
     unsafe {
         asm!(
-            "cmpxchg qword ptr fs:[gmon_thread@tpoff + 16], {record}",
-            record = in(reg) record,
-            inout("rax") core::ptr::null_mut::<c_void>() => found,
+            "cmpxchg qword ptr fs:[gmon_thread@tpoff + {offset}], {word}",
+            word = in(reg) word,
+            offset = const OFFSET,
+            inout("rax") 0_usize => found,
             options(nostack),
         );
     }
-    found.is_null()
-}
-
-/// The fourth word of the block.
-#[inline]
-pub(crate) fn fourth_word() -> usize {
-    let word;
-    // SAFETY: reads an aligned word of this thread's own TLS.
-    unsafe {
-        asm!("mov {}, qword ptr fs:[gmon_thread@tpoff + 24]", out(reg) word,
-             options(nostack, preserves_flags, readonly));
-    }
-    word
-}
-
-/// Stores the fourth word of the block.
-#[inline]
-pub(crate) fn set_fourth_word(word: usize) {
-    // SAFETY: writes an aligned word of this thread's own TLS.
-    unsafe {
-        asm!("mov qword ptr fs:[gmon_thread@tpoff + 24], {}", in(reg) word, options(nostack, preserves_flags));
-    }
-}
-
-/// The fifth word of the block.
-#[inline]
-pub(crate) fn fifth_word() -> usize {
-    let word;
-    // SAFETY: reads an aligned word of this thread's own TLS.
-    unsafe {
-        asm!("mov {}, qword ptr fs:[gmon_thread@tpoff + 32]", out(reg) word,
-             options(nostack, preserves_flags, readonly));
-    }
-    word
-}
-
-/// Stores the fifth word of the block.
-#[inline]
-pub(crate) fn set_fifth_word(word: usize) {
-    // SAFETY: writes an aligned word of this thread's own TLS.
-    unsafe {
-        asm!("mov qword ptr fs:[gmon_thread@tpoff + 32], {}", in(reg) word, options(nostack, preserves_flags));
-    }
+    found == 0
 }
 
 /// Makes the table with the first entry at `base` and `mask / 8 + 1` home slots the table that mcount uses.

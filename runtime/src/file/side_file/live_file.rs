@@ -80,7 +80,7 @@ fn change() -> Option<Changing<'static>> {
     change_within(&PER_PROCESS.memory.contexts.live, patience())
 }
 
-/// As [`change`]; `wait` waits, and returns false when that was long enough.
+/// Waits as [`change`] does, by calls of `wait`. The waiting ends when `wait` returns false.
 fn change_within(live: &LiveParts, mut wait: impl FnMut() -> bool) -> Option<Changing<'_>> {
     loop {
         let changing = live.change();

@@ -14,9 +14,10 @@ mod slots;
 mod threads;
 pub(crate) mod totals;
 
+use super::kept::Kept;
 use super::output::{self, Refusal};
 use super::writer::{Writer, Written};
-use super::{live, names, stale};
+use super::{live, names, stale, successor};
 pub(crate) use counts::has_contents;
 pub(crate) use header::Of;
 pub(crate) use live_file::{describe_mappings, describe_objects};
@@ -26,7 +27,6 @@ use core::ops::Range;
 
 use crate::message::say_error;
 use crate::objects::Tally;
-use crate::os::Fd;
 use crate::samples::contexts::{self as tree, has_ticks};
 
 /// Writes the side file of a profile with `in_profile` ticks, and with the counts outside the program, sorted by place and caller. A
@@ -44,12 +44,14 @@ pub(crate) fn write(of: Of, in_profile: u64, counts: Option<&[Tally]>) {
         }
         return;
     }
-    // Without memory, the live file stays what it is: the file of a profile that begins as this profile.
+    // Without memory, the live file stays what it is: the file of a profile that begins as this profile. It also stays if the new file
+    // cannot be written.
+    let is_live = tree::is_live();
     if !tree::leave_live() {
         return;
     }
     // If nothing was counted outside, and there is no sample, the profile is complete without the side file.
-    if let Err(refusal) = write_file(of, in_profile, counts)
+    if let Err(refusal) = write_file(of, in_profile, counts, is_live)
         && (has_contents(counts) || has_ticks())
     {
         output::say_refusal(path.to_bytes(), refusal, b"");
@@ -77,14 +79,16 @@ pub(crate) fn announce(bins: Range<usize>) {
 pub(crate) fn announce_of(header: Written) {
     stale::remove(false);
     // A failure is reported later, if there is something to lose.
-    let _ = write_file(Of::Growing(header), 0, &[]);
+    let _ = write_file(Of::Growing(header), 0, &[], false);
 }
 
-fn write_file(of: Of, in_profile: u64, counts: &[Tally]) -> Result<(), Refusal> {
-    let file = output::open_side_file()?;
-    let mut out = Writer::new(file);
-    put_parts(&mut out, of, in_profile, counts);
-    finish(file, out)
+/// Writes the file. With `has_earlier`, this run has written a file that is better than none.
+fn write_file(of: Of, in_profile: u64, counts: &[Tally], has_earlier: bool) -> Result<(), Refusal> {
+    successor::store(Kept::SideFile, has_earlier, |file| {
+        let mut out = Writer::new(file);
+        put_parts(&mut out, of, in_profile, counts);
+        out.finish().map(|_| ())
+    })
 }
 
 /// Writes all parts, in the order of the file.
@@ -99,16 +103,6 @@ fn put_parts(out: &mut Writer, of: Of, in_profile: u64, counts: &[Tally]) {
     counts::put_calls(out, counts, usize::MAX);
     contexts::put(out, in_profile.saturating_add(outside));
     out.put_end();
-}
-
-/// Writes the rest and closes the file. A file that could not be written completely is emptied.
-fn finish(file: Fd, out: Writer) -> Result<(), Refusal> {
-    let written = out.finish();
-    if written.is_err() {
-        let _ = file.truncate();
-    }
-    let closed = output::close(file);
-    written.and(closed).map_err(|error| (&b"write"[..], error))
 }
 
 #[cfg(test)]

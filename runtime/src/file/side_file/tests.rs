@@ -8,6 +8,7 @@ use gmon::layout::side_file::FILLER;
 use gmon::side_file::{Call, Calls, ELSEWHERE, KERNEL, PROGRAM, Place, Samples, SideFile};
 
 use super::*;
+use crate::os::Fd;
 
 /// Tests share the one buffer of the one writer.
 pub(in crate::file) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

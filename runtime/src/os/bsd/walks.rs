@@ -28,7 +28,7 @@ pub fn copy_own_memory(_: usize, _: &mut [u8]) -> bool {
     false
 }
 
-/// Leaves the name of this thread, which only walks ask for.
+/// Stores nothing: only walks ask for the name of this thread.
 pub(crate) fn store_thread_name(_: &[AtomicU64; 2]) {}
 
 /// The name of another thread.

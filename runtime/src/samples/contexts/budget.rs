@@ -1,8 +1,8 @@
 //! Bounds the time that walks take.
 //!
 //! A walk takes longer the deeper the stack is. In a deep recursion and at a high rate, walks would take most of the time, or all of
-//! it. So each tick brings frames that walks may have, and walks use them up. A walk may have as many frames as there can be
-//! if any are left; until others have been brought, walks keep few frames.
+//! it. So each tick brings frames that walks may have, and walks use them up. If any frames are
+//! left, a walk may keep and pass the most frames. Otherwise walks keep few frames until ticks have brought more.
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -20,7 +20,7 @@ const PASSED_PER_FRAME: usize = 4;
 const MOST_PASSED: usize = 4 << 20;
 /// The most frames that can be saved, also at the start.
 const MOST_SAVED: i64 = 8 * MOST_FRAMES as i64;
-/// The most frames that can be owed, and those that can be saved: one walk that passes as many frames as it may.
+/// The most frames by which the number of used frames can grow: the saved frames, and one walk that passes the most frames.
 const MOST_OWED: i64 = 2 * MOST_SAVED + (MOST_PASSED / PASSED_PER_FRAME) as i64;
 
 /// The frames that a tick brings.
@@ -43,7 +43,7 @@ impl Contexts {
         }
     }
 
-    /// Uses frames up. Others were only passed, and `new_nodes` were added to the tree meanwhile.
+    /// Uses up the time of a walk that kept `frames` frames, passed `passed` frames, and added `new_nodes` nodes to the tree.
     pub(super) fn use_frames(&self, frames: usize, passed: usize, new_nodes: u32) {
         let frames = frames + passed / PASSED_PER_FRAME;
         self.change_frames(frames as i64 + i64::from(new_nodes) * i64::from(FRAMES_PER_NODE));

@@ -39,7 +39,7 @@ impl Contexts {
     /// Counts ticks of which no frame is known.
     pub(super) fn count_cut(&self, reason: CutReason, ticks: u32) {
         if let Some(cut) = self.cuts().get(reason.code() as usize) {
-            // After the ticks were counted in the bins: see `frozen`.
+            // The ticks are in the bins already: see `frozen`.
             cut.fetch_add(u64::from(ticks), Release);
         }
     }

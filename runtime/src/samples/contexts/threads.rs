@@ -6,13 +6,13 @@
 //! said otherwise.
 
 use core::sync::atomic::{
-    AtomicU64, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, SeqCst},
 };
 
 use crate::arch::{entry_index, set_entry_index};
 use crate::os::{name_of_thread, store_thread_name, thread_id};
-use crate::per_process::{Contexts, NAMES, OF_NAME, OTHERS, THREADS, ThreadEntry};
+use crate::per_process::{Contexts, NAMES, OTHERS, THREADS, ThreadEntry};
 
 /// The index of the entry of this thread, for which ticks are counted. Not for code below mcount.
 pub(super) fn count(contexts: &Contexts, ticks: u32) -> usize {
@@ -91,15 +91,20 @@ pub(super) fn of_number(contexts: &Contexts, number: i32) -> Option<usize> {
 
 /// The entries of threads with this number, the latest first.
 fn entries_of(contexts: &Contexts, number: i32) -> impl Iterator<Item = (usize, &ThreadEntry)> {
+    let latest = home(contexts, number).map_or(0, |home| home.latest.load(Acquire));
+    listed(contexts, latest).filter(move |(_, entry)| entry.number.load(Relaxed) == number)
+}
+
+/// The entries of a list, from the latest on, which is given by 1 + its index; 0 for an empty list.
+fn listed(contexts: &Contexts, latest: u32) -> impl Iterator<Item = (usize, &ThreadEntry)> {
     let all = contexts.threads.all();
-    let mut next = home(contexts, number).map_or(0, |home| home.latest.load(Acquire));
-    let all_of_home = core::iter::from_fn(move || {
+    let mut next = latest;
+    core::iter::from_fn(move || {
         let index = (next as usize).checked_sub(1)?;
         let entry = all.get(index)?;
         next = entry.before.load(Relaxed);
         Some((index, entry))
-    });
-    all_of_home.filter(move |(_, entry)| entry.number.load(Relaxed) == number)
+    })
 }
 
 /// The entry that has the start of the list of threads with this number.
@@ -115,13 +120,17 @@ fn add(contexts: &Contexts, number: i32, has_entered: bool) -> Option<usize> {
     entry.has_entered.store(has_entered, Relaxed);
     entry.number.store(number, Relaxed);
     let mut before = home.latest.load(Relaxed);
-    loop {
-        entry.before.store(before, Relaxed);
-        match home.latest.compare_exchange_weak(before, index as u32 + 1, SeqCst, Relaxed) {
-            Ok(_) => return Some(index),
-            Err(now) => before = now,
-        }
+    while let Err(now) = enlist(entry, index, &home.latest, before) {
+        before = now;
     }
+    Some(index)
+}
+
+/// Makes an entry the latest of a list whose latest entry was `before`. If that has changed, the error is the entry that is the latest
+/// now, and the list stays as it is.
+fn enlist(entry: &ThreadEntry, index: usize, latest: &AtomicU32, before: u32) -> Result<u32, u32> {
+    entry.before.store(before, Relaxed);
+    latest.compare_exchange(before, index as u32 + 1, SeqCst, Acquire)
 }
 
 /// Takes a number below a bound.
@@ -139,27 +148,44 @@ fn take(used: &AtomicUsize, most: usize) -> Option<usize> {
 }
 
 /// The index of the entry of all threads with a name, which is made if necessary; the entry of all others if there are too many
-/// names, or the name is not known.
+/// names, or the name is not known. No two entries have the same name.
 pub(crate) fn of_name(contexts: &Contexts, name: &[AtomicU64; 2]) -> usize {
+    of_name_meanwhile(contexts, name, || ())
+}
+
+/// As [`of_name`]. If there is no entry of the name, `meanwhile` runs before a new entry is made, as a signal handler or another thread
+/// may run there.
+fn of_name_meanwhile(contexts: &Contexts, name: &[AtomicU64; 2], meanwhile: impl FnOnce()) -> usize {
     if name.iter().all(|word| word.load(Relaxed) == 0) {
         return OTHERS;
     }
-    if let Some(index) = first_of_name(contexts, name) {
+    let threads = &contexts.threads;
+    let mut latest = threads.latest_name.load(Acquire);
+    if let Some(index) = with_name(contexts, latest, name) {
         return index;
     }
-    let Some(index) = take(&contexts.threads.names, NAMES).map(|index| THREADS + index) else { return OTHERS };
-    let Some(entry) = contexts.threads.all().get(index) else { return OTHERS };
+    meanwhile();
+    let taken = take(&threads.names, NAMES).map(|index| THREADS + index);
+    let Some((index, entry)) = taken.and_then(|index| Some((index, threads.all().get(index)?))) else {
+        return with_name(contexts, threads.latest_name.load(Acquire), name).unwrap_or(OTHERS);
+    };
     entry.name.iter().zip(name).for_each(|(to, from)| to.store(from.load(Relaxed), Relaxed));
-    entry.number.store(OF_NAME, Release);
+    // An entry counts once it is in the list. If the list has changed, it may have the name now.
+    while let Err(now) = enlist(entry, index, &threads.latest_name, latest) {
+        if let Some(made) = with_name(contexts, now, name) {
+            // If another entry was taken in the meantime, this one stays unused.
+            let used = index - THREADS;
+            let _ = threads.names.compare_exchange(used + 1, used, SeqCst, Relaxed);
+            return made;
+        }
+        latest = now;
+    }
     index
 }
 
-/// The index of the first entry of a name. Two handlers may have made an entry of the same name at once.
-fn first_of_name(contexts: &Contexts, name: &[AtomicU64; 2]) -> Option<usize> {
-    let names = contexts.threads.names.load(Relaxed);
-    let entries = contexts.threads.all().iter().enumerate().skip(THREADS).take(names);
-    let mut found = entries.filter(|(_, entry)| entry.number.load(Acquire) == OF_NAME && is_same(&entry.name, name));
-    found.next().map(|(index, _)| index)
+/// The index of the entry of a name in the list of names from the latest on.
+fn with_name(contexts: &Contexts, latest: u32, name: &[AtomicU64; 2]) -> Option<usize> {
+    listed(contexts, latest).find(|(_, entry)| is_same(&entry.name, name)).map(|(index, _)| index)
 }
 
 fn is_same(name: &[AtomicU64; 2], other: &[AtomicU64; 2]) -> bool {
@@ -177,8 +203,7 @@ pub(crate) fn target(contexts: &Contexts, index: usize) -> usize {
             sum => index = sum,
         }
     }
-    let name = all.get(index).filter(|_| (THREADS..OTHERS).contains(&index));
-    name.and_then(|entry| first_of_name(contexts, &entry.name)).unwrap_or(index)
+    index
 }
 
 /// Sums the counts of all ended threads by name from now on.
@@ -192,8 +217,8 @@ pub(crate) fn sum_ended(contexts: &Contexts) {
 
 /// Sums the counts of all names from now on.
 pub(crate) fn sum_names(contexts: &Contexts) {
-    let names = contexts.threads.names.load(Relaxed);
-    contexts.threads.all().iter().skip(THREADS).take(names).for_each(|entry| entry.summed_in.store(OTHERS, Relaxed));
+    let names = listed(contexts, contexts.threads.latest_name.load(Acquire));
+    names.for_each(|(_, entry)| entry.summed_in.store(OTHERS, Relaxed));
 }
 
 /// Changes the number of threads that are summed in the entry of a name.
@@ -295,5 +320,34 @@ mod tests {
         assert!(all.iter().take(NAMES).eq((THREADS..OTHERS).collect::<Vec<_>>().iter()));
         assert!(all.iter().skip(NAMES).all(|index| *index == OTHERS));
         assert_eq!([of_name(&contexts, &words(9)), of_name(&contexts, &words(0))], [THREADS + 8, OTHERS]);
+    }
+
+    #[test]
+    fn entries_that_are_made_at_once_have_different_names() {
+        let contexts = list();
+        let name = words(77);
+        let mut inner = OTHERS;
+        let outer = of_name_meanwhile(&contexts, &name, || inner = of_name(&contexts, &name));
+        assert_eq!((outer, inner), (THREADS, THREADS));
+        assert_eq!(contexts.threads.names.load(Relaxed), 1, "the other entry is free again");
+        // Another name in between changes the list too. The entry that lost stays unused if another entry was taken after it.
+        let (first, second) = (words(88), words(99));
+        let mut made = [OTHERS; 2];
+        let outer = of_name_meanwhile(&contexts, &first, || {
+            made = [of_name(&contexts, &second), of_name(&contexts, &first)];
+        });
+        assert_eq!((outer, made), (THREADS + 2, [THREADS + 1, THREADS + 2]));
+        let all = [&name, &first, &second].map(|name| of_name(&contexts, name));
+        assert_eq!(all, [THREADS, THREADS + 2, THREADS + 1]);
+    }
+
+    #[test]
+    fn a_name_is_found_if_the_last_entry_was_taken_for_it_meanwhile() {
+        let contexts = list();
+        contexts.threads.names.store(NAMES - 1, Relaxed);
+        let name = words(77);
+        let mut inner = OTHERS;
+        let outer = of_name_meanwhile(&contexts, &name, || inner = of_name(&contexts, &name));
+        assert_eq!((outer, inner), (OTHERS - 1, OTHERS - 1));
     }
 }

@@ -135,7 +135,7 @@ impl ContextTree {
     /// Adds ticks to a node.
     pub(super) fn count(&self, node: u32, ticks: u32) {
         if let Some(node) = self.node(node) {
-            // After the ticks were counted in the bins: see `frozen`.
+            // The ticks are in the bins already: see `frozen`.
             node.ticks.fetch_add(u64::from(ticks), Release);
         }
     }

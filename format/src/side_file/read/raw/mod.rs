@@ -1,8 +1,8 @@
 //! Reads the parts of a live file that are the program's memory: the tree, sums, mappings, and threads.
 //!
-//! The program may be changing these while the file is read, and so may have been when it was killed. What is not
-//! described yet is therefore not an error: a place in no mapping is elsewhere, and a chain whose outer part is not
-//! there is cut.
+//! The program may change these parts while the file is read, and it may have been killed while it changed them. So
+//! it is no error if the file does not describe something yet: a place in no mapping is elsewhere, and a chain whose
+//! outer part is not there is cut.
 
 mod nodes;
 mod places;

@@ -1,0 +1,112 @@
+//! The flame graphs of both sides as one tree.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::change::{Change, Time};
+use super::model::{ChangedFrame, Difference, DifferenceFlame};
+use super::subjects::FrameKey;
+use crate::analysis::flame::FlameSubject;
+use crate::analysis::ordered::Ordered;
+
+/// The samples of a frame on one side, and the square of their error.
+type Samples = (f64, f64);
+
+/// A frame while both sides are added.
+struct Merged {
+    parent: Option<usize>,
+    subject: (usize, FlameSubject),
+    inclusive: [Samples; 2],
+    own: [f64; 2],
+}
+
+impl Difference<'_, '_> {
+    /// Returns the flame graphs of both sides as one tree. They are measured if [`Difference::is_measured`]. The first call
+    /// makes the tree.
+    pub fn flame(&self) -> &DifferenceFlame {
+        self.flame.get_or_init(|| DifferenceFlame { frames: ordered(&self.changed(self.merged())) })
+    }
+
+    /// Returns the name of a frame.
+    #[must_use]
+    pub fn frame_name(&self, frame: &ChangedFrame) -> Cow<'_, [u8]> {
+        let (side, subject) = frame.subject;
+        match subject {
+            FlameSubject::Function(id) => self.joined_name(self.subjects.number(side, id)),
+            _ => {
+                let analysis = self.sides[side].analysis;
+                analysis.flame_name(analysis.flame(), subject)
+            }
+        }
+    }
+
+    /// Adds the frames of both sides: each behind its caller.
+    fn merged(&self) -> Vec<Merged> {
+        let mut merged: Vec<Merged> = Vec::new();
+        let mut known: HashMap<(Option<usize>, FrameKey), usize> = HashMap::new();
+        for (number, side) in self.sides.iter().enumerate() {
+            let flame = side.analysis.flame();
+            let mut places: Vec<usize> = Vec::with_capacity(flame.frames.len());
+            for frame in &flame.frames {
+                let parent = frame.parent.map(|parent| places[parent]);
+                let key = self.subjects.key(number, side.analysis, flame, frame.subject);
+                let place = *known.entry((parent, key)).or_insert(merged.len());
+                if place == merged.len() {
+                    let subject = (number, frame.subject);
+                    merged.push(Merged { parent, subject, inclusive: [(0.0, 0.0); 2], own: [0.0; 2] });
+                }
+                // The error of an estimate is at most that of as many samples: each part of it is a share of samples.
+                let variance = if self.is_measured { frame.error * frame.error } else { frame.inclusive };
+                let (samples, sum) = &mut merged[place].inclusive[number];
+                (*samples, *sum) = (*samples + frame.inclusive, *sum + variance);
+                merged[place].own[number] += frame.own;
+                places.push(place);
+            }
+        }
+        merged
+    }
+
+    /// Whether a side does not have the function of a frame, so that its time there is 0 for certain.
+    fn is_missing(&self, side: usize, (of, subject): (usize, FlameSubject)) -> bool {
+        match subject {
+            FlameSubject::Function(id) => self.subjects.joined[self.subjects.number(of, id)][side].is_empty(),
+            _ => false,
+        }
+    }
+
+    fn changed(&self, merged: Vec<Merged>) -> Vec<ChangedFrame> {
+        let change = |frame: Merged| {
+            let [base, new] = [0, 1].map(|side: usize| match frame.inclusive[side] {
+                _ if self.is_missing(side, frame.subject) => Time { time: 0.0, variance: Some(0.0) },
+                (samples, variance) => self.sides[side].exactly(samples, variance.sqrt()),
+            });
+            let [old_own, new_own] = [0, 1].map(|side: usize| self.sides[side].time(frame.own[side]));
+            ChangedFrame {
+                parent: frame.parent,
+                inclusive: Time::change(base, new),
+                own: Change { old: old_own, new: new_own, error: None },
+                subject: frame.subject,
+            }
+        };
+        merged.into_iter().map(change).collect()
+    }
+}
+
+/// Returns the frames: each behind its caller, the longest callee first and "(cut)" last.
+fn ordered(frames: &[ChangedFrame]) -> Vec<ChangedFrame> {
+    let mut siblings: Vec<usize> = (1..frames.len()).collect();
+    siblings.sort_by_cached_key(|at| {
+        let frame = &frames[*at];
+        (frame.parent, frame.subject.1 == FlameSubject::Cut, Reverse(Ordered(frame.width())), *at)
+    });
+    let start_of = |parent: usize| siblings.partition_point(|at| frames[*at].parent < Some(parent));
+    let mut ordered: Vec<ChangedFrame> = Vec::with_capacity(frames.len());
+    let mut left: Vec<(usize, Option<usize>)> = if frames.is_empty() { Vec::new() } else { vec![(0, None)] };
+    while let Some((at, parent)) = left.pop() {
+        let (start, end) = (start_of(at), start_of(at + 1));
+        left.extend(siblings[start..end].iter().rev().map(|child| (*child, Some(ordered.len()))));
+        ordered.push(ChangedFrame { parent, ..frames[at] });
+    }
+    ordered
+}

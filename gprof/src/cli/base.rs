@@ -1,0 +1,104 @@
+//! The base of a difference, and the options that a difference leaves no room for.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use super::arguments::Arguments;
+use super::format::Format;
+use super::options::{Comparison, Output, ProfilePath};
+use super::outputs;
+use crate::error::Error;
+
+/// The comparison that the command line asks for.
+pub(super) fn comparison(arguments: &Arguments, outputs: &[Output]) -> Result<Option<Comparison>, Error> {
+    if arguments.base.is_empty() {
+        return match arguments.normalize {
+            true => Err(Error::Usage("'--normalize' scales a base: name the base with '--base=FILES'".to_owned())),
+            false => Ok(None),
+        };
+    }
+    contradictions(arguments, outputs)?;
+    let mut base = Vec::new();
+    for value in &arguments.base {
+        base.extend(files(value)?);
+    }
+    let is_stdin = |profile: &&ProfilePath| **profile == ProfilePath::Stdin;
+    let of_report = arguments.profiles.iter().filter(|profile| *profile == "-").count();
+    if base.iter().filter(is_stdin).count() + of_report > 1 {
+        return Err(Error::Usage("'--base': the standard input can be one profile only".to_owned()));
+    }
+    Ok(Some(Comparison { base, normalizes: arguments.normalize }))
+}
+
+/// The files in one value. A value that is the name of a file is one file, also with commas.
+fn files(value: &OsStr) -> Result<Vec<ProfilePath>, Error> {
+    if Path::new(value).exists() {
+        return Ok(vec![value.to_owned().into()]);
+    }
+    let names: Vec<&[u8]> = value.as_bytes().split(|byte| *byte == b',').collect();
+    if names.iter().any(|name| name.is_empty()) {
+        let value = value.display();
+        return Err(Error::Usage(format!("'--base={value}': the name of a file is empty: write FILE,FILE")));
+    }
+    Ok(names.into_iter().map(|name| std::ffi::OsString::from_vec(name.to_vec()).into()).collect())
+}
+
+/// Checks for reports, layouts, and formats that a difference does not have.
+fn contradictions(arguments: &Arguments, outputs: &[Output]) -> Result<(), Error> {
+    let reports = [
+        ("--flat-profile", !arguments.flat_profile.is_empty()),
+        ("--no-flat-profile", !arguments.no_flat_profile.is_empty()),
+        ("--graph", !arguments.graph.is_empty() || arguments.call_graph > 0),
+        ("--no-graph", !arguments.no_graph.is_empty()),
+        ("--exec-counts", !arguments.exec_counts.is_empty()),
+        ("--no-exec-counts", !arguments.no_exec_counts.is_empty()),
+        ("--annotated-source", !arguments.annotated_source.is_empty()),
+        ("--no-annotated-source", !arguments.no_annotated_source.is_empty()),
+        ("--source-times", arguments.source_times),
+        ("--bounds", arguments.bounds),
+        ("--contexts", arguments.contexts.is_some()),
+        ("--callers", !arguments.callers.is_empty()),
+        ("--function-ordering", arguments.function_ordering),
+        ("--order", arguments.order.is_some()),
+        ("--file-ordering", arguments.file_ordering.is_some()),
+        ("--file-info", arguments.file_info),
+        ("--threads", arguments.threads),
+        ("--stats", arguments.stats),
+        ("--sum", arguments.sum),
+        ("--extract", arguments.extract.is_some()),
+        ("--inlines", arguments.inlines),
+    ];
+    let choices = [
+        ("-k", !arguments.delete_arcs.is_empty()),
+        ("-n", !arguments.time.is_empty()),
+        ("-N", !arguments.no_time.is_empty()),
+        ("-e", !arguments.hide.is_empty()),
+        ("-E", !arguments.drop.is_empty()),
+        ("-f", !arguments.only.is_empty()),
+        ("-F", !arguments.only_time.is_empty()),
+    ];
+    let others = [
+        ("--line", arguments.line, "lines of two builds have no common names"),
+        ("--external-symbol-table", arguments.external_symbol_table.is_some(), "its symbols belong to one image"),
+        ("--compat=gnu", arguments.compat.is_some(), "GNU's gprof compares nothing"),
+        ("-T", arguments.traditional, "the BSDs' layout has no differences"),
+    ];
+    let reports = reports.map(|(option, is_given)| (option, is_given, "the difference is the only report"));
+    let choices = choices.map(|(option, is_given)| (option, is_given, "a difference is about all functions"));
+    let mut all = reports.into_iter().chain(choices).chain(others);
+    if let Some((option, _, why)) = all.find(|(_, is_given, _)| *is_given) {
+        return Err(Error::Usage(format!("'--base' and '{option}' cannot be used together: {why}")));
+    }
+    match outputs.iter().find(|output| !output.format.shows_differences()) {
+        Some(output) => {
+            let known: Vec<&str> =
+                Format::all().filter(|format| format.shows_differences()).map(Format::name).collect();
+            let (output, known) = (outputs::spelled(output, arguments), known.join(", "));
+            Err(Error::Usage(format!(
+                "'--base' and '{output}' cannot be used together: the format has no differences; these have: {known}"
+            )))
+        }
+        None => Ok(()),
+    }
+}

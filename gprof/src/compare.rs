@@ -1,0 +1,76 @@
+//! A run that reports what changed since a base.
+
+use std::io::Write;
+
+use crate::analysis::{self, Difference};
+use crate::cli::options::{Comparison, Options};
+use crate::error::Error;
+use crate::load::{self, Loaded};
+use crate::output;
+use crate::report::render_difference;
+use crate::terminal::Terminal;
+use crate::terminal::progress::Progress;
+
+/// Loads and analyzes the base and the other profiles, and renders the difference.
+pub(crate) fn report(
+    options: &Options,
+    comparison: &Comparison,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    output::check(options, terminal)?;
+    let base_options = load::base::options(options, comparison)?;
+    let [base_loaded, loaded] = [load::load(&base_options, progress)?, load::load(options, progress)?];
+    // Measured times and estimates cannot be compared.
+    let propagates = options.propagates || have_stacks_on_one_side(&base_loaded, &loaded, options, progress);
+    let [base_options, options] = [base_options, options.clone()].map(|side| side.propagate(propagates));
+    let mut base = analysis::analyze(&base_loaded, &base_options, progress)?;
+    let mut new = analysis::analyze(&loaded, &options, progress)?;
+    // Files have names as they are. A terminal escapes control characters in any case, but names that are escaped here stay in
+    // their columns.
+    if terminal.reports.is_some() && options.outputs.iter().all(|output| output.file.is_none()) {
+        for side in [&mut base, &mut new] {
+            side.functions.spell_controls();
+        }
+    }
+    progress.tell("comparing the profiles");
+    let difference = analysis::difference(&base, &new)?;
+    write(&difference, &options, out, progress, terminal)
+}
+
+fn write(
+    difference: &Difference<'_, '_>,
+    options: &Options,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    for output in &options.outputs {
+        match &output.file {
+            Some(file) => {
+                let terminal = Terminal { reports: None, colors: false, ..*terminal };
+                output::write(file, |out| render_difference(difference, output.format, &terminal, out))?;
+            }
+            None => {
+                progress.begin_reports();
+                render_difference(difference, output.format, terminal, out)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether only one side has stacks. Warns if so, because the inclusive times of both sides are then estimates.
+fn have_stacks_on_one_side(base: &Loaded, new: &Loaded, options: &Options, progress: &mut Progress<'_>) -> bool {
+    let what = match [base, new].map(|side| side.stacks().is_some()) {
+        [false, true] => "the base has no stacks",
+        [true, false] => "only the base has stacks",
+        _ => return false,
+    };
+    if !options.propagates {
+        // A warning that cannot be written is dropped: nobody can read it.
+        let _ = writeln!(progress, "gprof: warning: {what}: the inclusive times of both sides are estimates");
+    }
+    true
+}

@@ -1,0 +1,224 @@
+//! The difference as a page for browsers: a flame graph in two colors, and the table of functions. The page needs no other file
+//! and no network; its policy forbids both. Without scripts, it shows everything but does not zoom, search, and sort.
+
+use std::io::{self, Write};
+
+use super::super::markup::escaped;
+use super::super::number::{Fixed, General};
+use super::super::page_head;
+use super::cells;
+use crate::analysis::{Change, ChangedFrame, Difference, DifferenceRow};
+use crate::symbols::sources::base as last_part;
+
+const SCRIPT: &str = include_str!("page.js");
+const STYLE: &str = include_str!("page.css");
+const BODY: &str = include_str!("page.html");
+
+/// The height of a row of frames in pixels, with the gap below.
+const ROW: usize = 18;
+
+/// From which part of the larger time a change has the next darker color.
+const DEGREES: [f64; 4] = [0.05, 0.1, 0.25, 0.5];
+
+/// The titles of the columns. Columns that a narrow window has no room for are wide.
+const TITLES: [(&str, bool); 15] = [
+    ("name", false),
+    ("mark", false),
+    ("self base", false),
+    ("self now", false),
+    ("change", false),
+    ("±", true),
+    ("%", false),
+    ("inclusive base", true),
+    ("inclusive now", true),
+    ("change", true),
+    ("%", true),
+    ("calls base", true),
+    ("calls now", true),
+    ("change", true),
+    ("%", true),
+];
+
+/// The number of columns at the beginning that are texts.
+const TEXTS: usize = 2;
+
+pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let path = difference.new_analysis().images().first().map(|image| image.path.as_os_str().as_encoded_bytes());
+    let title = escaped(last_part(path.unwrap_or_default()));
+    page_head::write(&format!("{title}: difference"), STYLE, SCRIPT, out)?;
+    let mut parts = BODY.split("<!--PART-->");
+    let mut part = |out: &mut dyn Write| out.write_all(parts.next().unwrap_or_default().as_bytes());
+    part(out)?;
+    out.write_all(title.as_bytes())?;
+    part(out)?;
+    summary(difference, out)?;
+    part(out)?;
+    out.write_all(source(difference).as_bytes())?;
+    part(out)?;
+    frames(difference, out)?;
+    part(out)?;
+    table(difference, out)?;
+    part(out)?;
+    writeln!(out, "<script>{SCRIPT}</script>\n</body>\n</html>")
+}
+
+fn unit(difference: &Difference<'_, '_>) -> String {
+    escaped(difference.new_analysis().clock().dimension.as_bytes())
+}
+
+fn summary(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let (unit, total) = (unit(difference), &difference.total);
+    let [old, new] = [total.old, total.new].map(Fixed);
+    let (change, percent) = (cells::signed(total.absolute()), cells::percent(total));
+    let percent = if percent.is_empty() { percent } else { format!(" ({percent} %)") };
+    let [of_base, of_new] = [difference.base_analysis(), difference.new_analysis()].map(cells::described);
+    let [of_base, of_new] = [of_base, of_new].map(|side| escaped(side.as_bytes()));
+    write!(
+        out,
+        "Base: {of_base}: {old:.2} {unit}. Now: {of_new}: {new:.2} {unit}. Change: <b>{change} {unit}{percent}</b>."
+    )?;
+    if let Some(factor) = difference.factor {
+        write!(
+            out,
+            " Times and calls of the base are multiplied by {}, so that both totals are the same.",
+            General(factor)
+        )?;
+    }
+    Ok(())
+}
+
+fn source(difference: &Difference<'_, '_>) -> &'static str {
+    match difference.is_measured {
+        true => "Frames are measured from the stacks of the samples.",
+        false => "Frames are estimated from the call counts of each side.",
+    }
+}
+
+/// Writes the frames: each as a picture of its own, whose place is a percentage of the width, so that they fit into any window.
+fn frames(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let frames = &difference.flame().frames;
+    let total = frames.first().map_or(0.0, ChangedFrame::width);
+    let mut depths: Vec<usize> = Vec::with_capacity(frames.len());
+    for frame in frames {
+        depths.push(frame.parent.map_or(0, |parent| depths[parent] + 1));
+    }
+    let rows = depths.iter().max().map_or(0, |deepest| deepest + 1);
+    writeln!(
+        out,
+        "<svg id=\"frames\" width=\"100%\" height=\"{}\" role=\"img\" aria-label=\"flame graph\">",
+        rows * ROW
+    )?;
+    // Where the next callee of each frame begins.
+    let mut ends: Vec<f64> = Vec::with_capacity(frames.len());
+    for (at, frame) in frames.iter().enumerate() {
+        let start = frame.parent.map_or(0.0, |parent| ends[parent]);
+        if let Some(parent) = frame.parent {
+            ends[parent] += frame.width();
+        }
+        ends.push(start);
+        let percent = |width: f64| if total > 0.0 { 100.0 * width / total } else { 0.0 };
+        write_frame(difference, frame, [percent(start), percent(frame.width())], depths[at] * ROW, out)?;
+    }
+    writeln!(out, "</svg>")
+}
+
+fn write_frame(
+    difference: &Difference<'_, '_>,
+    frame: &ChangedFrame,
+    [x, width]: [f64; 2],
+    y: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let name = escaped(&difference.frame_name(frame));
+    let (unit, Change { old, new, .. }) = (unit(difference), frame.inclusive);
+    let (change, error) = (cells::signed(frame.inclusive.absolute()), cells::error(&frame.inclusive));
+    let percent = cells::percent(&frame.inclusive);
+    let percent = if percent.is_empty() { percent } else { format!(" ({percent} %)") };
+    let noise = if frame.inclusive.is_noise() == Some(true) { ", noise" } else { "" };
+    let own = cells::signed(frame.own.absolute());
+    let parent = frame.parent.map(|parent| format!(" data-parent=\"{parent}\"")).unwrap_or_default();
+    writeln!(
+        out,
+        "<svg class=\"{}\" x=\"{x:.3}%\" y=\"{y}\" width=\"{width:.3}%\" height=\"{}\"{parent} data-base=\"{old}\" data-now=\"{new}\">\
+         <title>{name}\n{old:.2} {unit} in the base, {new:.2} now: {change} {error} {unit}{percent}{noise}\nself: {own} {unit}</title>\
+         <rect width=\"100%\" height=\"100%\"/><text x=\"3\" y=\"13\">{name}</text></svg>",
+        class(&frame.inclusive),
+        ROW - 1,
+    )
+}
+
+/// Returns the class of a change, which gives the color: `grew1` to `grew5`, `shrank1` to `shrank5`, or `same`.
+fn class(change: &Change) -> String {
+    let part = change.part();
+    if part == 0.0 || change.is_noise() == Some(true) {
+        return "same".to_owned();
+    }
+    let degree = 1 + DEGREES.iter().filter(|least| part.abs() > **least).count();
+    format!("{}{degree}", if part > 0.0 { "grew" } else { "shrank" })
+}
+
+fn table(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "<table id=\"rows\"><thead><tr>")?;
+    for (at, (title, is_wide)) in TITLES.iter().enumerate() {
+        let is_text = at < TEXTS;
+        write!(out, "<th scope=\"col\" class=\"{}\">{title}</th>", classes(is_text, *is_wide))?;
+    }
+    writeln!(out, "</tr></thead><tbody>")?;
+    for row in &difference.rows {
+        write!(out, "<tr class=\"{}\">", class(&row.own))?;
+        for ((at, text), (_, is_wide)) in texts(difference, row).iter().enumerate().zip(TITLES) {
+            let is_text = at < TEXTS;
+            write!(out, "<td class=\"{}\">{text}</td>", classes(is_text, is_wide))?;
+        }
+        writeln!(out, "</tr>")?;
+    }
+    writeln!(out, "</tbody></table>")?;
+    if difference.left_out > 0 {
+        writeln!(out, "<p>Functions left out by --top or --min-percent: {}.</p>", difference.left_out)?;
+    }
+    Ok(())
+}
+
+fn classes(is_text: bool, is_wide: bool) -> &'static str {
+    match (is_text, is_wide) {
+        (true, _) => "text",
+        (false, true) => "wide",
+        (false, false) => "",
+    }
+}
+
+fn texts(difference: &Difference<'_, '_>, row: &DifferenceRow) -> [String; TITLES.len()] {
+    let DifferenceRow { own, inclusive, calls, .. } = row;
+    let fixed = |number: f64| format!("{:.2}", Fixed(number));
+    [
+        escaped(&difference.row_name(row)),
+        cells::mark(row).to_owned(),
+        fixed(own.old),
+        fixed(own.new),
+        cells::signed(own.absolute()),
+        cells::error(own),
+        cells::percent(own),
+        fixed(inclusive.old),
+        fixed(inclusive.new),
+        format!("{}{}", cells::signed(inclusive.absolute()), cells::noise_sign(inclusive)),
+        cells::percent(inclusive),
+        format!("{:.0}", calls.old),
+        format!("{:.0}", calls.new),
+        cells::signed_count(calls.absolute()),
+        cells::percent(calls),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_fit_and_the_script_ends_nowhere_else() {
+        assert_eq!(BODY.matches("<!--PART-->").count(), 5);
+        assert!(!SCRIPT.contains("</") && !STYLE.contains('<') && SCRIPT.len() < 60_000);
+        for degree in 1..=DEGREES.len() + 1 {
+            assert!([format!(".grew{degree} "), format!(".shrank{degree} ")].iter().all(|class| STYLE.contains(class)));
+        }
+    }
+}
