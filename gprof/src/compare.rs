@@ -25,12 +25,12 @@ pub(crate) fn report(
     // Measured times and estimates cannot be compared.
     let propagates = options.propagates || have_stacks_on_one_side(&base_loaded, &loaded, options, progress);
     let [base_options, options] = [base_options, options.clone()].map(|side| side.propagate(propagates));
-    let mut base = analysis::analyze(&base_loaded, &base_options, progress)?;
-    let mut new = analysis::analyze(&loaded, &options, progress)?;
+    let base = analysis::analyze(&base_loaded, &base_options, progress)?;
+    let new = analysis::analyze(&loaded, &options, progress)?;
     // Files have names as they are. A terminal escapes control characters in any case, but names that are escaped here stay in
     // their columns.
     if terminal.reports.is_some() && options.outputs.iter().all(|output| output.file.is_none()) {
-        for side in [&mut base, &mut new] {
+        for side in [&base, &new] {
             side.functions.spell_controls();
         }
     }

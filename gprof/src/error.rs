@@ -82,6 +82,11 @@ pub enum Error {
         /// The path of the first profile.
         file: String,
     },
+    /// All profiles of a sum are of other programs or builds than the image.
+    NothingToAdd {
+        /// The path of the image.
+        image: String,
+    },
     /// Something needs side files of one program, and the side files are of different programs.
     SideFilesDiffer {
         /// The option or the file.
@@ -103,6 +108,15 @@ pub enum Error {
     },
     /// The user asked for calling contexts or callers, and no profile has stacks.
     NoStacks,
+    /// The user asked for the profile of a process that has none.
+    Process {
+        /// The number of the process.
+        pid: u32,
+        /// What is wrong.
+        why: String,
+    },
+    /// The screen of the terminal cannot be used.
+    Terminal(io::Error),
     /// The user asked for a difference, and a profile has no samples.
     NoTimes {
         /// The path of the first profile.
@@ -161,6 +175,9 @@ impl fmt::Display for Error {
             Error::NoSideFile { file } => {
                 write!(f, "{file}: the profile has no side file {file}.side, which contains shared objects and threads")
             }
+            Error::NothingToAdd { image } => {
+                write!(f, "no sum: all profiles are of other programs or builds than {image}: name the program that wrote them")
+            }
             Error::SideFilesDiffer { what } => {
                 write!(
                     f,
@@ -178,6 +195,10 @@ impl fmt::Display for Error {
                 "no calling contexts: the profile has no stacks: this project's runtime for Linux writes them, except with \
                  GMON_STACKS=0, and in children with GMON_CHILDREN=sum",
             ),
+            Error::Process { pid, why } => write!(f, "process {pid}: {why}"),
+            Error::Terminal(source) => {
+                write!(f, "the terminal cannot be used: {}: write to a file or a pipe instead", system(source))
+            }
             Error::NoTimes { file } => write!(f, "{file}: the profile has no samples, so no times can be compared"),
             Error::UnitsDiffer { base, new } => write!(
                 f,
@@ -191,7 +212,10 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Read { source, .. } | Error::Write { source, .. } | Error::Output(source) => Some(source),
+            Error::Read { source, .. }
+            | Error::Write { source, .. }
+            | Error::Output(source)
+            | Error::Terminal(source) => Some(source),
             Error::Image { source, .. } => Some(source),
             Error::Profile { source, .. } => Some(source),
             Error::Map { source, .. } => Some(source),
@@ -206,9 +230,11 @@ impl std::error::Error for Error {
             | Error::NoThreads
             | Error::NoThread { .. }
             | Error::NoSideFile { .. }
+            | Error::NothingToAdd { .. }
             | Error::SideFilesDiffer { .. }
             | Error::Objects { .. }
             | Error::NothingInObject { .. }
+            | Error::Process { .. }
             | Error::NoStacks
             | Error::NoTimes { .. }
             | Error::UnitsDiffer { .. } => None,

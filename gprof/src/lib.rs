@@ -62,6 +62,7 @@ mod output;
 mod report;
 mod symbols;
 mod terminal;
+mod watch;
 
 /// What the tests of this project use besides the library. Nothing here is stable.
 #[cfg(feature = "internals")]
@@ -169,6 +170,9 @@ fn run_request(
     match cli::parse(words)? {
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
         Request::Report(options) => {
+            if let Some(watch) = &options.watch {
+                return watch::run(&options, watch, out, progress, terminal);
+            }
             match options.pager.as_ref().filter(|_| terminal.reports.is_some() && options.writes_to_stdout()) {
                 Some(command) => report_through_pager(command, &options, out, progress, terminal),
                 None => report(&options, out, progress, terminal),
@@ -240,7 +244,7 @@ fn report(
     if let Some(wanted) = &options.reports.extract {
         extract::write(&loaded, options, wanted, progress)?;
     }
-    let mut analysis = analysis::analyze(&loaded, options, progress)?;
+    let analysis = analysis::analyze(&loaded, options, progress)?;
     if options.sums_lines() {
         let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
         sum::write(&sum, &loaded, progress)?;
@@ -274,7 +278,7 @@ fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Prog
     }
     progress.tell("analyzing the profile");
     let Some(image) = loaded.images().iter().next() else { return Ok(()) };
-    let mut report = analysis::bsd::report(arguments, loaded.profile(), image);
+    let report = analysis::bsd::report(arguments, loaded.profile(), image);
     if progress.is_among_reports() {
         report.functions.spell_controls();
     }

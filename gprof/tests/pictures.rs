@@ -4,6 +4,8 @@
 mod common;
 #[path = "common/knots.rs"]
 mod knots;
+#[path = "pictures/threads.rs"]
+mod threads;
 
 use std::fs;
 use std::io::sink;

@@ -15,6 +15,7 @@ pub mod objects;
 pub mod openbsd_machines;
 pub mod profiled;
 pub mod random;
+pub mod screen;
 pub mod side;
 pub mod symbols;
 

@@ -47,6 +47,17 @@ impl Symbols {
         self.0.range(..=address).next_back().map_or("", |(_, name)| name)
     }
 
+    /// Returns the first address of a function.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such function.
+    #[must_use]
+    pub fn address(&self, name: &str) -> u64 {
+        let found = self.0.iter().find(|(_, known)| *known == name);
+        *found.unwrap_or_else(|| panic!("no function {name}")).0
+    }
+
     /// Returns the number of calls of each function (`calls NAME`) and of each arc (`arc CALLER CALLEE`).
     #[must_use]
     pub fn calls(&self, profile: &Profile) -> BTreeMap<String, u64> {

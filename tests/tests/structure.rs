@@ -66,6 +66,7 @@ const ORDER: [(&str, &[&str]); 5] = [
             "analysis",
             "report",
             "compare",
+            "watch",
             "internals",
         ],
     ),

@@ -1,19 +1,49 @@
 //! Makes an analysis of the files that were loaded.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use gmon::Profile;
 
 use super::empty_profile::warn_if_empty;
-use super::input::{Input, StackInput};
+use super::input::Input;
 use super::model::Analysis;
 use super::selection::Selections;
 use super::symbolize::{Symbolized, Symbolizer};
-use crate::cli::options::Options;
+use crate::cli::options::{Options, Wanted};
 use crate::error::Error;
 use crate::load::Loaded;
-use crate::symbols::file_names::FileNames;
+use crate::symbols::functions::Functions;
+use crate::symbols::sources::Sources;
 use crate::terminal::progress::Progress;
+
+/// Finds the functions of a program whose counts [`analyze_counts`] will analyze.
+pub(crate) fn functions<'a>(
+    loaded: &'a Loaded,
+    options: &'a Options,
+    progress: &mut Progress<'_>,
+) -> Arc<Functions<'a>> {
+    progress.tell("reading the symbols");
+    let mut functions = Symbolizer::new(loaded, options, Wanted::default()).all(progress).functions;
+    functions.set_demangling(options.demangling());
+    functions.spell_controls();
+    Arc::new(functions)
+}
+
+/// Analyzes counts, with functions that were found before. The options must not need source lines.
+///
+/// # Errors
+///
+/// If the options ask for a report that the profiles have no data for.
+pub(crate) fn analyze_counts<'a>(
+    loaded: &'a Loaded,
+    options: &'a Options,
+    functions: &Arc<Functions<'a>>,
+) -> Result<Analysis<'a>, Error> {
+    let wanted = options.wanted(loaded.contents())?;
+    let selections = Selections::new(options, functions, &Sources::default())?;
+    Ok(Analysis::new(Arc::clone(functions), Input::new(loaded, options, wanted, selections)))
+}
 
 /// The profile for reports that need no analysis.
 static NOTHING: Profile = Profile { histograms: Vec::new(), arcs: Vec::new(), blocks: Vec::new() };
@@ -55,28 +85,18 @@ pub(crate) fn analyze<'a>(
         true => Selections::new(options, &functions, &sources)?,
         false => Selections::program(&functions),
     };
+    let input = Input::new(loaded, options, wanted, selections);
     let input = Input {
-        profile: if is_needed { profile } else { &NOTHING },
-        images,
-        file_names: FileNames::new(images),
+        profile: if is_needed { input.profile } else { &NOTHING },
+        stacks: input.stacks.filter(|_| is_needed),
         object_files,
-        selections,
         sources,
         inlined,
         inline_stacks,
         line_times,
-        outside_images: loaded.outside_images(),
-        options,
-        wanted,
-        files: loaded.files(),
-        side_files: loaded.side_files(),
-        stacks: loaded.stacks().filter(|_| is_needed).map(|stacks| StackInput {
-            stacks,
-            code: loaded.code(),
-            all_calls: loaded.all_calls(),
-        }),
+        ..input
     };
-    let analysis = Analysis::new(functions, input);
+    let analysis = Analysis::new(Arc::new(functions), input);
     if is_needed {
         warn_if_empty(&analysis, !profile.blocks.is_empty(), &options.images, progress);
     }

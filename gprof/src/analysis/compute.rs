@@ -1,5 +1,7 @@
 //! Computes an analysis from a profile and the functions.
 
+use std::sync::Arc;
+
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTables;
@@ -19,7 +21,7 @@ use crate::symbols::functions::{FunctionId, Functions};
 
 impl<'data> Analysis<'data> {
     /// Computes all parts of an analysis but those on demand.
-    pub(super) fn new(functions: Functions<'data>, input: Input<'data>) -> Analysis<'data> {
+    pub(super) fn new(functions: Arc<Functions<'data>>, input: Input<'data>) -> Analysis<'data> {
         let flat = input.flat(&functions);
         let measured = input.measured(&functions);
         let graph = input.graph(&functions, &flat, measured.as_ref());

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use super::bounds::Bounds;
-use super::flame::{Flame, FlameSubject, dominated, estimated, measured};
+use super::flame::{Flame, FlameSubject, MOST_FRAMES, dominated, estimated, measured};
 use super::model::Analysis;
 use super::selection::Selections;
+use super::stack_tree::StackTree;
+use crate::load::stacks::Thread;
 
 impl<'data> Analysis<'data> {
     /// Returns the flame graph: measured if there are stacks, unless [`Options::propagate`](crate::Options::propagate) asks for
@@ -13,7 +15,7 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn flame(&self) -> &Flame {
         self.on_demand.flame.get_or_init(|| match self.stack_tree() {
-            Some(tree) => measured::flame(tree, self.is_of_whole_program()),
+            Some(tree) => measured::flame(tree, self.is_of_whole_program(), MOST_FRAMES),
             None => {
                 // Bounds that may not hold are not shown.
                 let bounds = self.is_of_whole_program().then(|| self.all_bounds());
@@ -21,6 +23,19 @@ impl<'data> Analysis<'data> {
                 estimated::flame(&self.call_graph.graph, &self.functions, bounds.as_ref())
             }
         })
+    }
+
+    /// Returns the flame graph of a thread, or of the samples of no thread, if the runs counted by thread. `threads` flame graphs have
+    /// together as many frames at most as the one of all threads.
+    #[must_use]
+    pub fn thread_flame(&self, thread: Option<&Thread>, threads: usize) -> Option<Flame> {
+        let is_same = |tree: &&StackTree<'_>| match (tree.thread, thread) {
+            (Some(one), Some(other)) => std::ptr::eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        let tree = self.thread_trees().iter().find(is_same)?;
+        let is_whole = thread.is_none() && self.is_of_whole_program();
+        Some(measured::flame(tree, is_whole, MOST_FRAMES / threads.max(1)))
     }
 
     /// Returns the tree of dominators as a flame graph: a function stands on the function through which all calls lead to it, so

@@ -22,6 +22,7 @@ use super::static_calls;
 use crate::cli::options::{Options, Wanted};
 use crate::image::ProgramCode;
 use crate::image::address_space::Images;
+use crate::load::Loaded;
 use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::SideInfo;
@@ -93,6 +94,34 @@ impl<'data> StackInput<'data> {
 }
 
 impl<'data> Input<'data> {
+    /// Takes what was loaded, without source lines and inlined functions.
+    pub(super) fn new(
+        loaded: &'data Loaded,
+        options: &'data Options,
+        wanted: Wanted,
+        selections: Selections,
+    ) -> Input<'data> {
+        let images = loaded.images();
+        let all_calls = loaded.all_calls();
+        Input {
+            profile: loaded.profile(),
+            images,
+            file_names: FileNames::new(images),
+            object_files: None,
+            sources: Sources::default(),
+            selections,
+            inlined: None,
+            inline_stacks: InlineStacks::new(),
+            line_times: LineTimes::default(),
+            outside_images: loaded.outside_images(),
+            options,
+            wanted,
+            files: loaded.files(),
+            side_files: loaded.side_files(),
+            stacks: loaded.stacks().map(|stacks| StackInput { stacks, code: loaded.code(), all_calls }),
+        }
+    }
+
     /// Divides the samples among the functions.
     pub(super) fn flat(&self, functions: &Functions<'_>) -> Flat {
         let divide = if self.options.rules.divides_bins_exactly { Flat::exact } else { Flat::new };

@@ -32,6 +32,7 @@ mod limit;
 pub mod line_times;
 mod linker_order;
 mod model;
+pub(crate) mod moment;
 mod name_style;
 mod names;
 mod order;
@@ -49,7 +50,7 @@ pub(crate) mod symbolize;
 mod thread_ticks;
 mod thread_times;
 
-pub(crate) use analyze::analyze;
+pub(crate) use analyze::{analyze, analyze_counts, functions};
 pub use blocks::Blocks;
 pub use bound_rows::{BoundsRow, BoundsTable};
 pub use bounds::BoundsDoubt;

@@ -1,6 +1,6 @@
 //! The results of an analysis, which renderers read.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use gmon::Profile;
 
@@ -89,7 +89,7 @@ pub struct SourceLocation<'a> {
 #[derive(Debug)]
 pub struct Analysis<'data> {
     /// The functions of all images.
-    pub(crate) functions: Functions<'data>,
+    pub(crate) functions: Arc<Functions<'data>>,
     /// The images, in the order of [`Functions::image`].
     pub(crate) images: Vec<Mapping>,
     /// How reports spell the names of functions.

@@ -72,6 +72,12 @@ impl<'data> Analysis<'data> {
         self.options.choices.iter().all(keeps_all)
     }
 
+    /// Returns whether the times of threads are known: whether the runs counted by thread and the times are measured.
+    #[must_use]
+    pub fn has_threads(&self) -> bool {
+        self.measured_stacks().is_some_and(|input| !input.stacks.threads().is_empty())
+    }
+
     /// Returns the samples as trees of frames: one for each thread if the runs counted by thread, otherwise one. The first call
     /// makes the trees.
     pub fn sample_trees(&self) -> &SampleTrees<'data> {

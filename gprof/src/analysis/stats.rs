@@ -75,6 +75,11 @@ pub(super) struct FlatSums {
 }
 
 impl FlatSums {
+    /// Returns the samples in the images, those of the profiling runtime included.
+    pub(super) fn samples(&self) -> f64 {
+        self.total + self.runtime
+    }
+
     pub(super) fn new(flat: &Flat) -> FlatSums {
         FlatSums {
             attributed: flat.time.iter().sum(),

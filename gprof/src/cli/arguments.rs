@@ -137,6 +137,16 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OBJECT", help_heading = "Reports")]
     pub(super) extract: Option<String>,
 
+    /// Show the functions of a running program on the whole screen, read again each SECONDS (default 1): a live profile
+    /// (GMON_LIVE=1), or the process whose number is the only operand. Without a terminal, print one table after the other
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "1", help_heading = "Reports")]
+    pub(super) watch: Option<String>,
+
+    /// With --watch: find the program and the live profile of this process
+    #[arg(long, value_name = "PID", allow_hyphen_values = true, help_heading = "Reports")]
+    pub(super) pid: Option<String>,
+
     /// Count only the threads with this name, or the thread with this number (of runs with GMON_THREADS=1)
     #[arg(long, value_name = "NAME", help_heading = "What counts")]
     pub(super) thread: Option<String>,
@@ -241,7 +251,9 @@ pub(super) struct Arguments {
     pub(super) errors: bool,
 
     /// Set the width of the index (default 80) and of tables (default: the terminal's width)
-    #[arg(short = 'w', long, value_name = "CHARACTERS", allow_hyphen_values = true, help_heading = "Layout")]
+    // GNU's abbreviation also fits --watch.
+    #[arg(short = 'w', long, alias = "w", value_name = "CHARACTERS", allow_hyphen_values = true)]
+    #[arg(help_heading = "Layout")]
     pub(super) width: Option<String>,
 
     /// Report source lines instead of functions; needs debug information (cc -g)

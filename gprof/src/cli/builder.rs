@@ -18,6 +18,7 @@ impl Options {
     pub fn new<P: Into<PathBuf>>(image: impl Into<PathBuf>, profiles: impl IntoIterator<Item = P>) -> Options {
         Options {
             images: vec![profiled_image(image, profiles)],
+            watch: None,
             comparison: None,
             form: None,
             symbols: None,

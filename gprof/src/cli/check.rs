@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use gmon_demangle::Style;
 
 use super::arguments::Arguments;
-use super::{base, images, outputs};
+use super::{base, images, outputs, watch};
 use crate::cli::format::Format;
 use crate::cli::options::{Annotation, Asked, Choice, Compat, Extract, Limit, Options, Output, Reports, Subject};
 use crate::cli::rules::Rules;
@@ -67,9 +67,14 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     let outputs = outputs::outputs(&arguments)?;
     contradictions(&arguments, &outputs, &rules)?;
     let comparison = base::comparison(&arguments, &outputs)?;
-    let (reports, choices) = reports(&arguments, matches, &rules)?;
+    let (mut reports, choices) = reports(&arguments, matches, &rules)?;
+    if arguments.watch.is_some() {
+        // The table on the screen has what the flat profile has.
+        reports.flat = Asked::For;
+    }
     let style = style(&arguments)?;
     let images = images::images(&arguments, matches)?;
+    let watch = watch::watch(&arguments, matches)?;
     Ok(Options {
         objects: rules.reads_shared_objects && !(arguments.no_objects || is_of_program_alone(&arguments)),
         demangle: style.is_some() && !arguments.traditional,
@@ -103,6 +108,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
         images,
+        watch,
     })
 }
 

@@ -14,6 +14,7 @@ pub mod orderer;
 mod outputs;
 pub mod rules;
 pub mod symspec;
+mod watch;
 mod words;
 
 use std::ffi::OsString;
@@ -119,7 +120,8 @@ fn one_line(error: &clap::Error) -> String {
 mod tests {
     use super::*;
     use crate::cli::format::Format;
-    use crate::cli::options::{Asked, Output, ProfiledImage};
+    use crate::cli::options::{Asked, Output, ProfiledImage, Watch};
+    use std::time::Duration;
 
     fn options(line: &str) -> Result<Options, String> {
         let words = std::iter::once("gprof").chain(line.split_whitespace()).map(OsString::from);
@@ -270,6 +272,36 @@ mod tests {
             assert!(limit(line).unwrap_err().contains(said), "{line}");
         }
         assert_eq!(options("--min=7 --mi=8 --min-=9").unwrap().annotation.min_count, 9, "as the original reads them");
+    }
+
+    #[test]
+    fn a_program_can_be_watched() {
+        let watch = |line| options(line).map(|options| options.watch);
+        let seconds = |seconds, process| Some(Watch { period: Duration::from_secs_f64(seconds), process });
+        assert_eq!(watch("prog"), Ok(None));
+        assert_eq!(watch("--watch prog gmon.out"), Ok(seconds(1.0, None)));
+        assert_eq!(watch("--watch=0.5 --image=prog"), Ok(seconds(0.5, None)));
+        assert_eq!(watch("--watch 4711"), Ok(seconds(1.0, Some(4711))));
+        assert_eq!(watch("--watch --pid=4711 --top=5"), Ok(seconds(1.0, Some(4711))));
+        assert_eq!(watch("--watch 4711 gmon.out"), Ok(seconds(1.0, None)), "a program with this name");
+        assert_eq!(images(&options("--watch ./4711").unwrap()), "./4711: gmon.out");
+        assert_eq!(options("--w 100").unwrap().width, Some(100), "as the original reads it");
+        for (line, said) in [
+            ("--pid=1", "'--pid' needs '--watch'"),
+            ("--watch=0", "'--watch' needs a number of seconds from 0.1 to 86400, not '0'"),
+            ("--watch=fast", "not 'fast'"),
+            ("--watch --pid=x", "'--pid' needs the number of a process, not 'x'"),
+            ("--watch --pid=0", "not '0'"),
+            ("--watch --pid=1 prog", "leave out the operands"),
+            ("--watch prog one two", "one profile of one program"),
+            ("--watch --image=a one --image=b two", "one profile of one program"),
+            ("--watch -q", "'--watch' and '--graph' cannot be used together"),
+            ("--watch -k a/b", "'--watch' and '-k' cannot be used together"),
+            ("--watch -o file", "'--watch' and '--output' cannot be used together"),
+            ("--watch -b", "'--watch' and '--brief' cannot be used together"),
+        ] {
+            assert!(watch(line).unwrap_err().contains(said), "{line}: {:?}", watch(line));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use gmon_demangle::Style;
 
@@ -62,6 +63,15 @@ pub struct Output {
     pub file: Option<PathBuf>,
     /// The format.
     pub format: Format,
+}
+
+/// How to show a running program again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// The time between two readings of the profile.
+    pub period: Duration,
+    /// The number of the process whose program and profile to show.
+    pub process: Option<u32>,
 }
 
 /// The user's request for one report.
@@ -259,6 +269,8 @@ pub struct Options {
     pub(crate) width: Option<usize>,
     /// How source files are found and annotated.
     pub(crate) annotation: Annotation,
+    /// How to show the profile again and again, if the user wants this.
+    pub(crate) watch: Option<Watch>,
     /// The pager for reports on a terminal, if one is wanted.
     pub(crate) pager: Option<pager::PagerCommand>,
 }

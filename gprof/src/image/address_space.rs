@@ -110,6 +110,13 @@ impl<'data> Images<'data> {
         Ok(Images { labels: labels(&paths), all, places, paths })
     }
 
+    /// Whether each image has room for the addresses of this profile, too.
+    pub(crate) fn have_room_for(&self, profiles: &[Profile]) -> bool {
+        let all = self.all.iter().zip(&self.places).zip(profiles);
+        let mut all = all.map(|((image, place), profile)| (place, extent(image, profile)));
+        all.all(|(place, (first, last))| place.first <= first && last <= place.last)
+    }
+
     /// Merges the profiles of all images into one, with the new addresses.
     #[must_use]
     pub fn merge(&self, profiles: Vec<Profile>) -> Profile {

@@ -2,15 +2,17 @@
 
 use std::fs;
 use std::io::Write;
+use std::sync::Arc;
 
 use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Hints, Profile};
 
+use super::build_mismatch::{self, Doubts};
 use super::call_mismatch::CallCheck;
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{LoadedSides, Parsed, ParsedFiles};
 use super::outside::OutsideImages;
 use super::shared_objects::{Program, RunFiles};
-use super::{Loaded, address_mismatch, build_mismatch, profile_file, sum};
+use super::{Loaded, address_mismatch, profile_file, sum};
 use crate::cli::bsd::{Arguments, Dialect};
 use crate::cli::options::{Contents, ProfilePath};
 use crate::error::Error;
@@ -39,6 +41,7 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
     })?;
     let (contents, outside_images) = (Contents::default(), OutsideImages::default());
     let (files, sides) = (Vec::new(), LoadedSides::default());
+    let parsed = Arc::new(parsed);
     Ok(Loaded { parsed, profile, all_calls: None, contents, files, outside_images, stacks: None, sides })
 }
 
@@ -71,7 +74,7 @@ fn profiles(
         sum.add(profile).map_err(|error| Error::Profile { file: path.to_string(), source: error })?;
     }
     if identity.is_ok() {
-        build_mismatch::check(&file.path, own, &paths, &files, progress);
+        build_mismatch::check((&file.path, own), &paths, &files, Doubts::Reported, progress);
     }
     Ok(sum.finish())
 }

@@ -22,13 +22,22 @@ struct Mismatch {
     count: usize,
 }
 
-/// Warns about the profiles that do not match the image, or may not match. `own` is the identity of the image, and
-/// `files` has the files beside each profile.
+/// What is done with profiles of other builds and programs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubts {
+    /// They are in the reports.
+    Reported,
+    /// They are not in the sum, so a warning names each.
+    LeftOut,
+}
+
+/// Warns about the profiles that do not match the image, or may not match. The image is a path and an identity; `files` has
+/// the files beside each profile.
 pub(super) fn check(
-    path: &Path,
-    own: Option<&str>,
+    (path, own): (&Path, Option<&str>),
     profiles: &[ProfilePath],
     files: &[RunFiles],
+    doubts: Doubts,
     warnings: &mut dyn Write,
 ) {
     let built = fs::metadata(path).and_then(|status| status.modified()).ok();
@@ -50,6 +59,10 @@ pub(super) fn check(
             }
             _ => continue,
         };
+        if doubts == Doubts::LeftOut && matches!(beside.program, Program::Other(..)) {
+            let _ = writeln!(warnings, "gprof: warning: {source}: left out of the sum: {what}");
+            continue;
+        }
         if let Some(mismatch) = mismatches.iter_mut().find(|mismatch| mismatch.what == what) {
             mismatch.count += 1;
         } else if mismatches.len() < MOST_MISMATCHES {

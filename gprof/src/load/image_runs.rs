@@ -6,7 +6,7 @@ use std::path::Path;
 use gmon::side_file::SideFile;
 use gmon::{Accumulator, Hints};
 
-use super::build_mismatch;
+use super::build_mismatch::{self, Doubts};
 use super::call_mismatch::CallCheck;
 use super::input_files::ImageFile;
 use super::profile_file::HOST_RATE;
@@ -51,6 +51,7 @@ impl ImageRuns {
             identity: own,
             with_objects: options.objects && options.images.len() == 1,
             with_sides: options.rules.reads_shared_objects,
+            leaves_out_others: options.reports.sum && options.rules.reads_shared_objects,
             units,
         };
         let (Runs { sum, files, side }, failure) = match reading.all(&named.profiles, progress) {
@@ -73,7 +74,11 @@ impl ImageRuns {
             return Err(error);
         }
         if identity.is_ok() {
-            build_mismatch::check(&file.path, own, &named.profiles, &files, progress);
+            let doubts = if reading.leaves_out_others { Doubts::LeftOut } else { Doubts::Reported };
+            build_mismatch::check((&file.path, own), &named.profiles, &files, doubts, progress);
+        }
+        if !files.is_empty() && files.iter().all(|beside| reading.leaves_out(beside)) {
+            return Err(Error::NothingToAdd { image: file.path.display().to_string() });
         }
         Ok(ImageRuns { sum, sides, objects })
     }

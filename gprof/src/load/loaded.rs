@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
+use gmon::Profile;
 use gmon::side_file::SideFile;
-use gmon::{Arc, Profile};
 use self_cell::self_cell;
 
 use super::input_files::{ImageFile, InputFiles};
@@ -37,10 +38,11 @@ self_cell!(
 ///
 /// [`crate::load()`] returns one.
 pub struct Loaded {
-    pub(super) parsed: ParsedFiles,
+    /// Shared by all that was read of the same images.
+    pub(super) parsed: Arc<ParsedFiles>,
     pub(super) profile: Profile,
     /// The calls of all threads, if the profile has only those of the threads that the user chose (`--thread`).
-    pub(super) all_calls: Option<Vec<Arc>>,
+    pub(super) all_calls: Option<Vec<gmon::Arc>>,
     pub(super) contents: Contents,
     pub(super) files: Vec<FileInfo>,
     pub(super) outside_images: OutsideImages,
@@ -86,7 +88,7 @@ impl Loaded {
 
     /// The calls of all threads, with addresses in the common address space: which functions were entered with each return
     /// address.
-    pub(crate) fn all_calls(&self) -> &[Arc] {
+    pub(crate) fn all_calls(&self) -> &[gmon::Arc] {
         self.all_calls.as_deref().unwrap_or(&self.profile.arcs)
     }
 

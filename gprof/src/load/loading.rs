@@ -2,18 +2,20 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::{iter, mem};
 
 use gmon::side_file::{Place, SideFile};
-use gmon::{Accumulator, Arc, Profile};
+use gmon::{Accumulator, Profile};
 
 use super::image_runs::{ImageRuns, tell};
 use super::input_files::{ImageFile, InputFiles};
-use super::loaded::Parsed;
+use super::loaded::{Loaded, LoadedSides, Parsed, ParsedFiles};
 use super::outside::OutsideImages;
 use super::profile_file::FileInfo;
 use super::profile_sum::ProfileSum;
 use super::shared_objects::{CallsBetween, ObjectImages, SharedObject, SharedObjects};
+use super::side_info::SideInfo;
 use super::stack_tree::StackTree;
 use super::stacks::Stacks;
 use super::threads::Threads;
@@ -31,7 +33,7 @@ pub(super) struct Loading<'o> {
     /// The sum of all profiles, once all are read.
     pub(super) profile: Profile,
     /// The calls of all threads, if the profile has only those of some threads.
-    pub(super) all_calls: Option<Vec<Arc>>,
+    pub(super) all_calls: Option<Vec<gmon::Arc>>,
     pub(super) contents: Contents,
     pub(super) files: Vec<FileInfo>,
     pub(super) outside_images: OutsideImages,
@@ -90,18 +92,69 @@ impl<'o> Loading<'o> {
             objects.extend(found);
         }
         self.shared_objects(files, objects, &mut profiled, progress);
-        let Profiled { images, mut profiles } = profiled;
+        let Profiled { images, profiles } = profiled;
         let images = Images::new(images, &profiles);
         let images = images.map_err(|TooLarge { file }| Error::TooLarge { file: file.display().to_string() })?;
+        self.merge(&images, profiles, progress)?;
+        Ok(Parsed { images, file_map })
+    }
+
+    /// Reads the profiles of images that were parsed before. Returns false if the runs have other shared objects than
+    /// before, or their profiles need other places for the images.
+    pub(super) fn read_again(&mut self, parsed: &ParsedFiles, progress: &mut Progress<'_>) -> Result<bool, Error> {
+        let (files, images) = (parsed.borrow_owner(), &parsed.borrow_dependent().images);
+        let (mut profiles, mut objects) = (Vec::new(), Vec::new());
+        let named = self.options.images.iter().zip(&files.named).zip(images.iter());
+        for (number, ((named, file), image)) in named.enumerate() {
+            let (profile, found) = self.runs(number, (named, file), image, progress)?;
+            profiles.push(profile);
+            objects.extend(found);
+        }
+        let known = files.shared_objects.get().into_iter().flatten().map(|file| &file.path);
+        if !objects.iter().map(|object| &object.path).eq(known) {
+            return Ok(false);
+        }
+        for object in objects {
+            // An object that could not be parsed has no image.
+            let has_image = images.paths().get(profiles.len()) == Some(&object.path);
+            match object.failure {
+                None if has_image => profiles.push(self.add_object(object.sum)),
+                Some(_) if has_image => return Ok(false),
+                _ => self.leave_out(profiles.len(), object.samples),
+            }
+        }
+        if !images.have_room_for(&profiles) {
+            return Ok(false);
+        }
+        self.merge(images, profiles, progress)?;
+        Ok(true)
+    }
+
+    /// Merges the profiles of all images, and the stacks of all runs.
+    fn merge(
+        &mut self,
+        images: &Images<'_>,
+        mut profiles: Vec<Profile>,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Error> {
         let code: Vec<_> = images.iter().map(|image| image.code.clone()).collect();
         self.calls.remove_known(&mut profiles, &code);
         self.profile = images.merge(profiles);
-        self.profile.arcs.extend(self.calls.arcs(&images));
+        self.profile.arcs.extend(self.calls.arcs(images));
         match &self.options.thread {
-            Some(wanted) => self.take_thread(wanted, &images, progress)?,
-            None => self.stacks = self.stacks(&images),
+            Some(wanted) => self.take_thread(wanted, images, progress)?,
+            None => self.stacks = self.stacks(images),
         }
-        Ok(Parsed { images, file_map })
+        Ok(())
+    }
+
+    /// Puts the results together with the images.
+    pub(super) fn finish(self, parsed: Arc<ParsedFiles>) -> Loaded {
+        let Loading { profile, all_calls, contents, files, outside_images, stacks, .. } = self;
+        let side_files: Vec<SideFile> = self.sides.into_iter().map(|(side, _)| side).collect();
+        let side_infos = side_files.iter().map(SideInfo::new).collect();
+        let sides = LoadedSides { files: side_files, infos: side_infos, without: self.without_sides };
+        Loaded { parsed, profile, all_calls, contents, files, outside_images, stacks, sides }
     }
 
     /// The stacks in all side files, if there are any.
@@ -194,20 +247,29 @@ impl<'o> Loading<'o> {
                         progress,
                         "gprof: warning: {why}: the time in this object counts as outside the program"
                     );
-                    self.outside_images.add(&OutsideImages { elsewhere: object.samples, ..OutsideImages::default() });
-                    self.calls.remove_image(profiled.images.len());
-                    self.sides.iter_mut().for_each(|(_, images)| images.remove_image(profiled.images.len()));
+                    self.leave_out(profiled.images.len(), object.samples);
                     continue;
                 }
             };
-            self.contents.join(object.sum.contents);
-            let mut sum = object.sum;
-            self.files.append(&mut sum.files);
-            let mut profile = sum.finish().0;
-            // Reports do not depend on the order of the runs, or on the form in which a run wrote its calls.
-            profile.arcs.sort_unstable_by_key(|arc| (arc.frompc, arc.selfpc));
-            profiled.profiles.push(profile);
+            profiled.profiles.push(self.add_object(object.sum));
             profiled.images.push((file.path.clone(), image));
         }
+    }
+
+    /// Takes what is known about the files of a shared object's profiles, and returns the sum of the profiles.
+    fn add_object(&mut self, mut sum: ProfileSum) -> Profile {
+        self.contents.join(sum.contents);
+        self.files.append(&mut sum.files);
+        let mut profile = sum.finish().0;
+        // Reports do not depend on the order of the runs, or on the form in which a run wrote its calls.
+        profile.arcs.sort_unstable_by_key(|arc| (arc.frompc, arc.selfpc));
+        profile
+    }
+
+    /// Leaves out the shared object that would have this image.
+    fn leave_out(&mut self, image: usize, samples: u64) {
+        self.outside_images.add(&OutsideImages { elsewhere: samples, ..OutsideImages::default() });
+        self.calls.remove_image(image);
+        self.sides.iter_mut().for_each(|(_, images)| images.remove_image(image));
     }
 }

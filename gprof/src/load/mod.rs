@@ -28,8 +28,9 @@ pub(crate) mod sum;
 mod thread;
 mod threads;
 
+use std::sync::Arc;
+
 use gmon::Profile;
-use gmon::side_file::SideFile;
 
 use crate::cli::options::{Contents, Options};
 use crate::error::Error;
@@ -40,7 +41,6 @@ pub use loaded::Loaded;
 use loaded::{LoadedSides, Parsed, ParsedFiles};
 use loading::Loading;
 use outside::OutsideImages;
-use side_info::SideInfo;
 
 /// Reads all input files of a report. Warnings go to `progress`.
 ///
@@ -52,11 +52,33 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
     let files = InputFiles::read(options)?;
     let mut loading = Loading::new(options);
     let parsed = ParsedFiles::try_new(files, |files| loading.parse(files, progress))?;
-    let Loading { profile, all_calls, contents, files, outside_images, stacks, sides, without_sides, .. } = loading;
-    let side_files: Vec<SideFile> = sides.into_iter().map(|(side, _)| side).collect();
-    let side_infos = side_files.iter().map(SideInfo::new).collect();
-    let sides = LoadedSides { files: side_files, infos: side_infos, without: without_sides };
-    Ok(Loaded { parsed, profile, all_calls, contents, files, outside_images, stacks, sides })
+    Ok(loading.finish(Arc::new(parsed)))
+}
+
+/// Checks that the images that the options name can be read.
+///
+/// # Errors
+///
+/// When a file cannot be read, or is no image.
+pub(crate) fn check_images(options: &Options) -> Result<(), Error> {
+    let files = InputFiles::read(options)?;
+    files.named.iter().try_for_each(|file| file.parse(options).map(|_| ()))
+}
+
+/// Reads the profiles again, with the images as they were read before. Returns `None` if the runs have other shared objects
+/// than before: then everything must be read.
+///
+/// # Errors
+///
+/// When a profile cannot be read, or is not compatible with the other files.
+pub(crate) fn load_again(
+    before: &Loaded,
+    options: &Options,
+    progress: &mut Progress<'_>,
+) -> Result<Option<Loaded>, Error> {
+    let mut loading = Loading::new(options);
+    let are_known = loading.read_again(&before.parsed, progress)?;
+    Ok(are_known.then(|| loading.finish(Arc::clone(&before.parsed))))
 }
 
 /// Takes an image and the sum of its profiles from memory. The image stands for the first image of the options; the
@@ -81,5 +103,6 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
     let contents = Contents { samples: true, calls: true, callers: false };
     let outside_images = OutsideImages::default();
     let (files, sides) = (Vec::new(), LoadedSides::default());
+    let parsed = Arc::new(parsed);
     Ok(Loaded { parsed, profile, all_calls: None, contents, files, outside_images, stacks: None, sides })
 }

@@ -31,6 +31,8 @@ pub(super) struct Reading<'a> {
     pub(super) with_objects: bool,
     /// Whether to use the counts in side files.
     pub(super) with_sides: bool,
+    /// Whether to leave out the profiles of other programs and builds, as a sum does.
+    pub(super) leaves_out_others: bool,
     /// The sample units of other images.
     pub(super) units: &'a Accumulator,
 }
@@ -93,6 +95,11 @@ impl Reading<'_> {
                 ProfilePath::File(file) => RunFiles::read(file, &bytes, self.identity, self.with_objects),
             };
             let side = beside.side.take().filter(|_| self.with_sides);
+            if self.leaves_out(&beside) {
+                runs.files.push(RunFiles { listed: None, ..beside });
+                done.fetch_add(1, Relaxed);
+                continue;
+            }
             runs.files.push(beside);
             let mut file = profile_file::parse(path, &bytes, &self.hints)?;
             if let Some(side) = &side {
@@ -106,6 +113,11 @@ impl Reading<'_> {
             done.fetch_add(1, Relaxed);
         }
         Ok(())
+    }
+
+    /// Whether to leave out the profile beside these files.
+    pub(super) fn leaves_out(&self, beside: &RunFiles) -> bool {
+        self.leaves_out_others && matches!(beside.program, Program::Other(..))
     }
 
     /// The warning if the profile does not match the image. A run whose files name another program gets its warning
@@ -175,6 +187,7 @@ mod tests {
             identity: None,
             with_objects: false,
             with_sides: true,
+            leaves_out_others: false,
             units: &units,
         };
         let done = AtomicUsize::new(0);

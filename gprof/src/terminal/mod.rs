@@ -21,6 +21,8 @@ pub struct Terminal {
     pub warnings: Option<usize>,
     /// The width in characters of reports that go to no terminal.
     pub columns: Option<usize>,
+    /// Whether the terminal that shows the reports can draw at any place of its screen.
+    pub has_screen: bool,
     /// Whether the terminal that shows the reports has colors, and the user does not object.
     pub colors: bool,
 }
@@ -39,6 +41,7 @@ impl Terminal {
             reports,
             warnings: warnings.filter(|_| is_able),
             columns: env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0),
+            has_screen: reports.is_some() && is_able,
             colors: reports.is_some() && is_able && !is_plain,
         }
     }

@@ -12,7 +12,8 @@
 use super::image::{Image, copy};
 use super::memory::Memory;
 use super::objects::Object;
-use super::table_copies::{CopiedByKernel, TableCopies};
+use super::searches::{Searched, Searches};
+use super::table_copies::TableCopies;
 
 /// The offsets of `l_name` and `l_next` in `struct link_map`. `l_addr` is at its start.
 const NAME: usize = 8;
@@ -27,6 +28,8 @@ pub struct Later<'a> {
     pub list: LaterObjects,
     /// Copies of their tables, for walks that do not keep the objects from being unloaded.
     pub copies: Option<&'a TableCopies>,
+    /// The searches of this walk for objects whose tables are not copied yet.
+    pub searches: &'a Searches,
 }
 
 /// The dynamic linker's list (`struct link_map`, which debuggers read too).
@@ -66,15 +69,21 @@ impl Later<'_> {
             let object = unsafe { self.list.find(memory, pc) };
             return object.as_ref().filter(|object| object.contains(pc)).and_then(function);
         };
-        // SAFETY: the caller's promise.
-        let object = unsafe {
-            copies.find(pc).or_else(|| {
-                // The list is long, and each word of it is a system call.
-                let base = if copies.has_room() { self.list.base(&CopiedByKernel, pc) } else { None };
-                copies.find_or_add(base?, pc)
-            })
+        let search = || {
+            if !self.searches.are_allowed() || !copies.has_room() || copies.is_unknown(pc) {
+                return None;
+            }
+            let memory = Searched(self.searches);
+            // SAFETY: the caller's promise.
+            let find = |base| unsafe { copies.find_or_add(&memory, base, pc) };
+            let found = self.list.base(&memory, pc).and_then(find);
+            if found.is_none() {
+                copies.remember_unknown(pc);
+            }
+            found
         };
-        object.and_then(function)
+        // SAFETY: the caller's promise.
+        unsafe { copies.find(pc) }.or_else(search).and_then(function)
     }
 }
 
@@ -152,6 +161,7 @@ fn path_at(memory: &impl Memory, address: usize, room: &mut [u8]) -> Option<usiz
 #[cfg(test)]
 mod tests {
     use super::super::memory::Words;
+    use super::super::table_copies::LOOK_UPS;
     use super::*;
 
     /// Makes an entry of the list.
@@ -169,7 +179,7 @@ mod tests {
 
     fn find(words: &Words, pc: usize) -> Option<usize> {
         let later = LaterObjects { last: 0x100, may_remember: true };
-        let later = Later { list: later, copies: None };
+        let later = Later { list: later, copies: None, searches: &Searches::new(true) };
         // SAFETY: the objects have no tables.
         unsafe { later.with(words, pc, |object| Some(object.start())) }
     }
@@ -208,5 +218,33 @@ mod tests {
         object(&mut words, 0x70000);
         assert_eq!(find(&words, 0x71000), Some(0x71000));
         assert_eq!(find(&words, 0x60000), None);
+    }
+
+    /// The words that a walk reads to look an address up, which no object of the list has.
+    fn words_for_unknown_code(list: LaterObjects, copies: &TableCopies, pc: usize, are_allowed: bool) -> usize {
+        let searches = Searches::new(are_allowed);
+        let later = Later { list, copies: Some(copies), searches: &searches };
+        // SAFETY: no object is found.
+        assert_eq!(unsafe { later.with(&Words::default(), pc, |_| Some(())) }, None);
+        searches.words()
+    }
+
+    #[test]
+    fn unknown_code_is_searched_for_once_in_many_look_ups_and_the_words_are_counted() {
+        // Entries of the list as the kernel reads them: each has four words, the last of which leads to the next entry.
+        let last = [0x7000_usize, 0, 0, 0];
+        let entries: [usize; 4] = [0x5000, 0, 0, last.as_ptr().expose_provenance()];
+        let start = [0, 0, 0, entries.as_ptr().expose_provenance()];
+        let list = LaterObjects { last: start.as_ptr().expose_provenance(), may_remember: true };
+        let copies = TableCopies::new();
+        let words = |pc, are_allowed| words_for_unknown_code(list, &copies, pc, are_allowed);
+        assert_eq!(words(0x8123, false), 0, "no search");
+        // Two words of each entry, one of the start, and the first bytes of the object.
+        assert_eq!(words(0x8123, true), 6);
+        assert!((1..LOOK_UPS).all(|look_up| words(0x8000 + usize::from(look_up), true) == 0));
+        assert_eq!([words(0x9000, true), words(0x8123, true), words(0x8123, true)], [6, 6, 0]);
+        // SAFETY: nothing uses the copies.
+        unsafe { copies.drop_all() };
+        assert_eq!(words(0x8123, true), 6, "an object may be there now");
     }
 }

@@ -11,7 +11,8 @@
 //! * `rule`: how to find the caller's registers; `cache`: rules by program counter
 //! * `entry`, `instructions`: from a table's entry to a rule; `index`: from a program counter to an entry
 //! * `objects`: the loaded objects; `image`: a loaded object by its program headers; `later`: objects that are loaded after
-//!   the start; `table_copies`: copies of their tables, for copied stacks; `published`: what signal handlers use
+//!   the start; `table_copies`: copies of their tables, for copied stacks; `searches`: what a search for these objects
+//!   reads; `published`: what signal handlers use
 //! * `architecture`: what differs between processors; `x86_64`, `aarch64`: the processors
 //! * `signal_frame`: the frames that the kernel makes; `chain`: what a walk needs and finds;
 //!   `recursion`: the outermost end of a deep recursion; `walk`: the walk
@@ -45,6 +46,7 @@ mod pages;
 mod published;
 mod recursion;
 mod rule;
+mod searches;
 mod signal_frame;
 mod table_copies;
 mod this_process;
@@ -70,6 +72,7 @@ pub use outer_end::{OUTER_FRAMES, OuterEnds, Trail};
 pub use pages::Pages;
 pub use published::{Known, Published, Reading};
 pub use rule::{Cfa, Place, Rule, Stored};
+pub use searches::Searches;
 pub use signal_frame::SignalFrames;
 pub use table_copies::TableCopies;
 pub use this_process::{Stack, publish, walk, walk_stack, while_closing};

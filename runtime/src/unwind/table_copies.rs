@@ -9,8 +9,8 @@ use core::mem::MaybeUninit;
 use core::ptr::{self, null_mut};
 use core::slice;
 use core::sync::atomic::{
-    AtomicPtr,
-    Ordering::{Acquire, SeqCst},
+    AtomicPtr, AtomicUsize,
+    Ordering::{Acquire, Relaxed, SeqCst},
 };
 
 use super::bytes::Section;
@@ -24,10 +24,19 @@ const MOST: usize = 256;
 /// The largest table that is copied.
 const MOST_BYTES: usize = 64 << 20;
 
+/// The number of pages of unknown code that are remembered: code that a program makes by itself has no object and no tables.
+const UNKNOWN: usize = 256;
+/// How many look-ups in a page of unknown code one search serves. An object may be loaded there at any time.
+pub(super) const LOOK_UPS: u8 = 64;
+/// The bits of an address in a page, where [`TableCopies::unknown`] has the number of look-ups.
+const PAGE_BITS: u32 = 12;
+
 /// The copies of the tables of some objects. All threads and their signal handlers may use them at the same time, without a lock.
 pub struct TableCopies {
     /// Null behind the last copy.
     copies: [AtomicPtr<TableCopy>; MOST],
+    /// Pages of unknown code, each at the place that its number has, with the look-ups for which it is not searched for.
+    unknown: [AtomicUsize; UNKNOWN],
 }
 
 /// An object with a copy of its tables, which follows in the same mapping.
@@ -48,11 +57,19 @@ impl Memory for CopiedByKernel {
     }
 }
 
+/// The first address of a page.
+fn page_of(address: usize) -> usize {
+    address >> PAGE_BITS << PAGE_BITS
+}
+
 impl TableCopies {
     /// No copies.
     #[must_use]
     pub const fn new() -> TableCopies {
-        TableCopies { copies: [const { AtomicPtr::new(null_mut()) }; MOST] }
+        TableCopies {
+            copies: [const { AtomicPtr::new(null_mut()) }; MOST],
+            unknown: [const { AtomicUsize::new(0) }; UNKNOWN],
+        }
     }
 
     /// The object with code at an address, if its tables were copied before.
@@ -68,16 +85,20 @@ impl TableCopies {
     }
 
     /// As [`TableCopies::find`]; if there is no copy, the tables of the object whose first byte is at `base` are copied, if there
-    /// is room: see [`TableCopies::has_room`].
+    /// is room: see [`TableCopies::has_room`]. The headers of the object are read from `memory`.
     /// Two threads may copy them at the same time; then the later copy is dropped.
     ///
     /// # Safety
     ///
     /// As for [`TableCopies::find`].
     #[inline(never)]
-    pub(super) unsafe fn find_or_add(&self, base: usize, pc: usize) -> Option<&'static Object<'static>> {
-        let parts =
-            Image::at(&CopiedByKernel, base)?.parts(&CopiedByKernel).filter(|parts| parts.code.contains(&pc))?;
+    pub(super) unsafe fn find_or_add(
+        &self,
+        memory: &impl Memory,
+        base: usize,
+        pc: usize,
+    ) -> Option<&'static Object<'static>> {
+        let parts = Image::at(memory, base)?.parts(memory).filter(|parts| parts.code.contains(&pc))?;
         let added = TableCopy::make(&parts)?;
         let place = |copy: &&AtomicPtr<TableCopy>| {
             // SAFETY: as for `find`.
@@ -98,7 +119,30 @@ impl TableCopies {
         self.copies.last().is_some_and(|last| last.load(Acquire).is_null())
     }
 
-    /// Drops all copies.
+    fn unknown(&self, pc: usize) -> Option<&AtomicUsize> {
+        self.unknown.get((pc >> PAGE_BITS) % UNKNOWN)
+    }
+
+    /// Whether a search in vain for an object with this page is remembered. Each call uses up one of the look-ups.
+    pub(super) fn is_unknown(&self, pc: usize) -> bool {
+        let Some(place) = self.unknown(pc) else { return false };
+        let left = place.load(Relaxed).wrapping_sub(page_of(pc));
+        let is_left = (1..usize::from(LOOK_UPS)).contains(&left);
+        if is_left {
+            // If another thread changes the place at the same time, one of the changes is lost.
+            place.store(page_of(pc) + left - 1, Relaxed);
+        }
+        is_left
+    }
+
+    /// Remembers that no object has code in this page.
+    pub(super) fn remember_unknown(&self, pc: usize) {
+        if let Some(place) = self.unknown(pc) {
+            place.store(page_of(pc) + usize::from(LOOK_UPS) - 1, Relaxed);
+        }
+    }
+
+    /// Drops all copies, and forgets which code is unknown.
     ///
     /// # Safety
     ///
@@ -111,6 +155,7 @@ impl TableCopies {
                 unsafe { TableCopy::drop(copy) };
             }
         }
+        self.unknown.iter().for_each(|place| place.store(0, SeqCst));
     }
 }
 
@@ -195,7 +240,7 @@ mod tests {
         // SAFETY: no copy is dropped before the end of the test, and this program is not unloaded.
         let (none, added, found, own) = unsafe {
             let none = copies.find(here());
-            let added = copies.find_or_add(base, here()).unwrap();
+            let added = copies.find_or_add(&CopiedByKernel, base, here()).unwrap();
             let image = Image::at(&CopiedByKernel, base).unwrap();
             (none, added, copies.find(here()).unwrap(), image.object(&CopiedByKernel).unwrap())
         };
@@ -209,7 +254,10 @@ mod tests {
         }
         // SAFETY: as above; nothing uses the copies any more.
         unsafe {
-            assert!(copies.find_or_add(base, 16).is_none() && copies.find_or_add(16, 16).is_none());
+            assert!(
+                copies.find_or_add(&CopiedByKernel, base, 16).is_none()
+                    && copies.find_or_add(&CopiedByKernel, 16, 16).is_none()
+            );
             copies.drop_all();
             assert!(copies.find(here()).is_none());
         }
@@ -221,7 +269,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 // SAFETY: the copies are not dropped.
-                scope.spawn(|| assert!(unsafe { copies.find_or_add(base, here()) }.is_some()));
+                scope.spawn(|| assert!(unsafe { copies.find_or_add(&CopiedByKernel, base, here()) }.is_some()));
             }
         });
         assert_eq!(copies.copies.iter().filter(|copy| !copy.load(Acquire).is_null()).count(), 1);

@@ -14,6 +14,7 @@ use super::objects::{Object, Objects};
 use super::outer_end::{OuterEnds, Trail};
 use super::pages::Pages;
 use super::published::{Known, Published};
+use super::searches::Searches;
 use super::signal_frame::SignalFrames;
 use super::table_copies::{CopiedByKernel, TableCopies};
 use super::walk::Walk;
@@ -62,7 +63,8 @@ pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Endi
     const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
     let reading = PUBLISHED.read();
     let (objects, thread) = (reading.objects(), thread_pointer());
-    let later = reading.later().map(|list| Later { list, copies: None });
+    let searches = Searches::new(true);
+    let later = reading.later().map(|list| Later { list, copies: None, searches: &searches });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
     let memory = memory(true);
     let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());
@@ -78,7 +80,13 @@ pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Endi
 ///
 /// Only the thread itself keeps its objects from being unloaded. So where a copy is walked, the tables of objects that were loaded after
 /// the start are copies too. A copy does not have the outer end of a deep stack.
-pub fn walk_stack(stack: Stack<'_>, reach: Reach, trail: &mut Trail, each: impl FnMut(Frame) -> bool) -> Walked {
+pub fn walk_stack(
+    stack: Stack<'_>,
+    reach: Reach,
+    searches: &Searches,
+    trail: &mut Trail,
+    each: impl FnMut(Frame) -> bool,
+) -> Walked {
     let reading = PUBLISHED.read();
     let objects = reading.objects();
     // A copy may be of another thread's stack.
@@ -92,7 +100,7 @@ pub fn walk_stack(stack: Stack<'_>, reach: Reach, trail: &mut Trail, each: impl 
     // Copies are walked outside of handlers too.
     let is_own = matches!(source, Source::Own);
     let list = reading.later().filter(|_| is_own || copies.is_some());
-    let later = list.map(|list| Later { list, copies });
+    let later = list.map(|list| Later { list, copies, searches });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
     let memory = AnyMemory { own: memory(is_own), source };

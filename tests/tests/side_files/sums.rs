@@ -79,10 +79,13 @@ fn a_sum_tells_how_much_of_it_has_stacks() {
 }
 
 #[test]
-fn side_files_of_different_programs_have_no_sum() {
+fn a_sum_leaves_out_other_programs_and_says_why() {
     let images = images("sums_differ");
     let directory = directory("side_files_sums_differ");
     let mut random = Random::new(22);
+    for name in ["own", "more"] {
+        Run::random(&images, &mut random).write_side(&images, &directory.join(name));
+    }
     for name in ["one", "two"] {
         let run = Run::random(&images, &mut random);
         let profile = run.write_profile(&images, &directory.join(name));
@@ -94,9 +97,21 @@ fn side_files_of_different_programs_have_no_sum() {
         other.add_object(0, program).unwrap();
         fs::write(beside(&directory.join(name), "side"), other.write()).unwrap();
     }
-    let expected =
-        "gprof: gmon.sum.side: the side files are of different programs or builds: name the profiles of one program";
-    assert_eq!(refused(&images, &directory, &["-s", "one", "two"]), expected);
-    // The sum of the profiles is written, as GNU gprof writes it.
-    assert!(directory.join("gmon.sum").exists() && !directory.join("gmon.sum.side").exists());
+    let sums = || ["gmon.sum", "gmon.sum.side"].map(|name| fs::read(directory.join(name)).unwrap());
+    assert_eq!(text(&images, &directory, &["-s", "own", "more"]), Default::default());
+    let expected = sums();
+    let (_, said) = text(&images, &directory, &["-s", "one", "own", "two", "more"]);
+    assert_eq!(sums(), expected);
+    let said: Vec<&str> = said.lines().collect();
+    for (line, (name, build)) in said.iter().zip([("one", "6f6e6500"), ("two", "74776f00")]) {
+        let start = format!(
+            "gprof: warning: {name}: left out of the sum: written by another build or program: build {build} ran"
+        );
+        assert!(line.starts_with(&start), "{line}");
+    }
+    assert_eq!(said.len(), 2, "{said:?}");
+    // Nothing is left: the sum of before stays.
+    let last = refused(&images, &directory, &["-s", "one", "two"]);
+    assert!(last.starts_with("gprof: no sum: all profiles are of other programs or builds than "), "{last}");
+    assert_eq!(sums(), expected);
 }

@@ -6,8 +6,8 @@ use crate::analysis::contexts::tree::Frame;
 use crate::analysis::stack_tree::StackTree;
 
 /// Makes the flame graph of the stacks. Samples without a stack have a frame if the graph is about the whole
-/// program.
-pub(crate) fn flame(tree: &StackTree<'_>, is_whole: bool) -> Flame {
+/// program. The graph has `most_frames` frames at most, and those that stand for the others.
+pub(crate) fn flame(tree: &StackTree<'_>, is_whole: bool, most_frames: usize) -> Flame {
     let StackTree { contexts, own, inlined, sums, .. } = tree;
     let mut raw = Raw::new();
     for (context, samples) in contexts.all().iter().zip(own) {
@@ -28,6 +28,6 @@ pub(crate) fn flame(tree: &StackTree<'_>, is_whole: bool) -> Flame {
         let frame = raw.add(0, FlameSubject::WithoutStack, Certainty::Certain);
         raw.count(frame, without);
     }
-    let flame = raw.finish(FlameOrigin::Measured, |samples| sums.error(samples));
+    let flame = raw.finish_with(FlameOrigin::Measured, most_frames, |samples| sums.error(samples));
     Flame { inlined: inlined.iter().map(|symbol| symbol.to_vec()).collect(), ..flame }
 }

@@ -7,4 +7,6 @@ mod frames;
 pub(super) mod measured;
 mod raw;
 
+pub(super) use raw::MOST_FRAMES;
+
 pub use frames::{Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};

@@ -10,7 +10,7 @@ pub(super) const LEAST_PART: f64 = 1e-4;
 
 /// The most frames of a flame graph that are not combined. A chain of calls may be as long as the input, and each frame is
 /// drawn.
-pub(super) const MOST_FRAMES: usize = 20_000;
+pub(in crate::analysis) const MOST_FRAMES: usize = 20_000;
 
 /// Frames, each behind its parent. The first is the whole program.
 #[derive(Debug)]
@@ -56,7 +56,12 @@ impl Raw {
     /// Returns the flame graph. `error` is the standard error of a number of samples. Frames with less than a part of all time,
     /// and those beyond a number of frames, become frames called "(cut)", so that no time is lost.
     pub(super) fn finish(self, origin: FlameOrigin, error: impl Fn(f64) -> f64) -> Flame {
-        let mut frames = self.shortened(LEAST_PART, MOST_FRAMES);
+        self.finish_with(origin, MOST_FRAMES, error)
+    }
+
+    /// Does the same with another number of frames.
+    pub(super) fn finish_with(self, origin: FlameOrigin, most: usize, error: impl Fn(f64) -> f64) -> Flame {
+        let mut frames = self.shortened(LEAST_PART, most);
         for frame in &mut frames {
             frame.error = error(frame.inclusive);
         }

@@ -3,6 +3,7 @@
 pub(super) mod cells;
 mod csv;
 mod fields;
+mod frames;
 mod json;
 mod page;
 pub(super) mod text;

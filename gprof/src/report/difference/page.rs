@@ -6,19 +6,13 @@ use std::io::{self, Write};
 use super::super::markup::escaped;
 use super::super::number::{Fixed, General};
 use super::super::page_head;
-use super::cells;
-use crate::analysis::{Change, ChangedFrame, Difference, DifferenceRow};
+use super::{cells, frames};
+use crate::analysis::{Difference, DifferenceRow};
 use crate::symbols::sources::base as last_part;
 
 const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");
 const BODY: &str = include_str!("page.html");
-
-/// The height of a row of frames in pixels, with the gap below.
-const ROW: usize = 18;
-
-/// From which part of the larger time a change has the next darker color.
-const DEGREES: [f64; 4] = [0.05, 0.1, 0.25, 0.5];
 
 /// The titles of the columns. Columns that a narrow window has no room for are wide.
 const TITLES: [(&str, bool); 15] = [
@@ -55,19 +49,15 @@ pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn W
     part(out)?;
     out.write_all(source(difference).as_bytes())?;
     part(out)?;
-    frames(difference, out)?;
+    frames::write(difference, out)?;
     part(out)?;
     table(difference, out)?;
     part(out)?;
     writeln!(out, "<script>{SCRIPT}</script>\n</body>\n</html>")
 }
 
-fn unit(difference: &Difference<'_, '_>) -> String {
-    escaped(difference.new_analysis().clock().dimension.as_bytes())
-}
-
 fn summary(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
-    let (unit, total) = (unit(difference), &difference.total);
+    let (unit, total) = (frames::unit(difference), &difference.total);
     let [old, new] = [total.old, total.new].map(Fixed);
     let (change, percent) = (cells::signed(total.absolute()), cells::percent(total));
     let percent = if percent.is_empty() { percent } else { format!(" ({percent} %)") };
@@ -94,69 +84,6 @@ fn source(difference: &Difference<'_, '_>) -> &'static str {
     }
 }
 
-/// Writes the frames: each as a picture of its own, whose place is a percentage of the width, so that they fit into any window.
-fn frames(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
-    let frames = &difference.flame().frames;
-    let total = frames.first().map_or(0.0, ChangedFrame::width);
-    let mut depths: Vec<usize> = Vec::with_capacity(frames.len());
-    for frame in frames {
-        depths.push(frame.parent.map_or(0, |parent| depths[parent] + 1));
-    }
-    let rows = depths.iter().max().map_or(0, |deepest| deepest + 1);
-    writeln!(
-        out,
-        "<svg id=\"frames\" width=\"100%\" height=\"{}\" role=\"img\" aria-label=\"flame graph\">",
-        rows * ROW
-    )?;
-    // Where the next callee of each frame begins.
-    let mut ends: Vec<f64> = Vec::with_capacity(frames.len());
-    for (at, frame) in frames.iter().enumerate() {
-        let start = frame.parent.map_or(0.0, |parent| ends[parent]);
-        if let Some(parent) = frame.parent {
-            ends[parent] += frame.width();
-        }
-        ends.push(start);
-        let percent = |width: f64| if total > 0.0 { 100.0 * width / total } else { 0.0 };
-        write_frame(difference, frame, [percent(start), percent(frame.width())], depths[at] * ROW, out)?;
-    }
-    writeln!(out, "</svg>")
-}
-
-fn write_frame(
-    difference: &Difference<'_, '_>,
-    frame: &ChangedFrame,
-    [x, width]: [f64; 2],
-    y: usize,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let name = escaped(&difference.frame_name(frame));
-    let (unit, Change { old, new, .. }) = (unit(difference), frame.inclusive);
-    let (change, error) = (cells::signed(frame.inclusive.absolute()), cells::error(&frame.inclusive));
-    let percent = cells::percent(&frame.inclusive);
-    let percent = if percent.is_empty() { percent } else { format!(" ({percent} %)") };
-    let noise = if frame.inclusive.is_noise() == Some(true) { ", noise" } else { "" };
-    let own = cells::signed(frame.own.absolute());
-    let parent = frame.parent.map(|parent| format!(" data-parent=\"{parent}\"")).unwrap_or_default();
-    writeln!(
-        out,
-        "<svg class=\"{}\" x=\"{x:.3}%\" y=\"{y}\" width=\"{width:.3}%\" height=\"{}\"{parent} data-base=\"{old}\" data-now=\"{new}\">\
-         <title>{name}\n{old:.2} {unit} in the base, {new:.2} now: {change} {error} {unit}{percent}{noise}\nself: {own} {unit}</title>\
-         <rect width=\"100%\" height=\"100%\"/><text x=\"3\" y=\"13\">{name}</text></svg>",
-        class(&frame.inclusive),
-        ROW - 1,
-    )
-}
-
-/// Returns the class of a change, which gives the color: `grew1` to `grew5`, `shrank1` to `shrank5`, or `same`.
-fn class(change: &Change) -> String {
-    let part = change.part();
-    if part == 0.0 || change.is_noise() == Some(true) {
-        return "same".to_owned();
-    }
-    let degree = 1 + DEGREES.iter().filter(|least| part.abs() > **least).count();
-    format!("{}{degree}", if part > 0.0 { "grew" } else { "shrank" })
-}
-
 fn table(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<table id=\"rows\"><thead><tr>")?;
     for (at, (title, is_wide)) in TITLES.iter().enumerate() {
@@ -165,7 +92,7 @@ fn table(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()>
     }
     writeln!(out, "</tr></thead><tbody>")?;
     for row in &difference.rows {
-        write!(out, "<tr class=\"{}\">", class(&row.own))?;
+        write!(out, "<tr class=\"{}\">", frames::class(&row.own))?;
         for ((at, text), (_, is_wide)) in texts(difference, row).iter().enumerate().zip(TITLES) {
             let is_text = at < TEXTS;
             write!(out, "<td class=\"{}\">{text}</td>", classes(is_text, is_wide))?;
@@ -217,7 +144,7 @@ mod tests {
     fn the_parts_fit_and_the_script_ends_nowhere_else() {
         assert_eq!(BODY.matches("<!--PART-->").count(), 5);
         assert!(!SCRIPT.contains("</") && !STYLE.contains('<') && SCRIPT.len() < 60_000);
-        for degree in 1..=DEGREES.len() + 1 {
+        for degree in 1..=frames::DEGREES.len() + 1 {
             assert!([format!(".grew{degree} "), format!(".shrank{degree} ")].iter().all(|class| STYLE.contains(class)));
         }
     }

@@ -1,7 +1,9 @@
 //! All reports and pictures as one page for browsers. The page needs no other file and no network; its policy forbids both.
 
+mod columns;
 mod data;
 mod sources;
+mod threads;
 
 use std::io::{self, Write};
 
@@ -12,7 +14,7 @@ use crate::analysis::Analysis;
 use crate::symbols::sources::base;
 
 /// The scripts of the page, in the order in which they run.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("page.js"),
     include_str!("trees.js"),
     include_str!("flames.js"),
@@ -21,6 +23,7 @@ const SCRIPTS: [&str; 9] = [
     include_str!("treemap.js"),
     include_str!("graph.js"),
     include_str!("sources.js"),
+    include_str!("threads.js"),
     include_str!("start.js"),
 ];
 

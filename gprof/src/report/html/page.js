@@ -2,7 +2,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const functionCount = data.functions.length;
 const unit = data.head.unit === "seconds" ? "s" : data.head.unit;
-const total = data.head.total || 0;
+let total = data.head.total || 0;
 
 function element(name, attributes, ...children) {
   const made = document.createElement(name);

@@ -1,8 +1,8 @@
 // One function: its callers above, its callees below.
 class SandwichView {
-  constructor(section, tree) {
+  constructor(section, trees) {
     this.section = section;
-    this.tree = tree;
+    this.trees = trees;
     this.subject = -1;
     this.up = new FlameView(section.querySelector(".frames.up"), true);
     this.down = new FlameView(section.querySelector(".frames.down"), false);
@@ -37,7 +37,8 @@ class SandwichView {
   // Lists the arcs whose end at this side is the function.
   list(box, ends, others) {
     const arcs = [];
-    ends.forEach((end, at) => { if (end === this.subject) arcs.push(at); });
+    const isUsed = (at) => !filters.isThread || data.callTime[at] > 0 || data.callCount[at] > 0;
+    ends.forEach((end, at) => { if (end === this.subject && isUsed(at)) arcs.push(at); });
     arcs.sort((a, b) => (data.callTime[b] || 0) - (data.callTime[a] || 0) || data.callCount[b] - data.callCount[a]);
     const row = (at) => {
       const other = others[at];
@@ -56,10 +57,11 @@ class SandwichView {
 
   resize() {
     if (this.subject < 0) return;
-    if (this.shown !== this.subject) {
-      this.callers = callersOf(this.tree, this.subject);
-      this.callees = calleesOf(this.tree, this.subject);
-      this.shown = this.subject;
+    const tree = this.trees.flame;
+    if (this.shown !== this.subject || this.tree !== tree) {
+      this.callers = callersOf(tree, this.subject);
+      this.callees = calleesOf(tree, this.subject);
+      [this.shown, this.tree] = [this.subject, tree];
     }
     for (const [view, tree] of [[this.up, this.callers], [this.down, this.callees]]) {
       view.box.style.height = Math.min(tree.rows * ROW + 2, window.innerHeight * 0.4) + "px";

@@ -5,8 +5,10 @@ const find = (selector) => document.querySelector(selector);
 const filters = {
   test: null,
   image: -1,
+  isThread: false,
   includesImage(at) { return this.image < 0 || data.image[at] === this.image; },
-  includes(at) { return this.includesImage(at) && (!this.test || this.test(data.functions[at].name)); },
+  includes(at) { return this.isUsed(at) && this.includesImage(at) && (!this.test || this.test(data.functions[at].name)); },
+  isUsed(at) { return !this.isThread || data.own[at] + data.inclusive[at] + data.calls[at] + data.selfCalls[at] > 0; },
 };
 
 const trees = {
@@ -24,7 +26,7 @@ const legends = {
 
 const flat = new FlatView(find("#rows"));
 const flames = new FlameView(find("#flame .frames"), false);
-const sandwich = new SandwichView(find("#sandwich"), trees.flame);
+const sandwich = new SandwichView(find("#sandwich"), trees);
 const treemap = new TreemapView(find("#treemap .map"));
 const dominators = new FlameView(find("#dominators .frames"), false);
 const graph = new GraphView(find("#graph"));
@@ -36,10 +38,10 @@ const views = [
   { id: "flame", title: "Flame graph", show: showFlame, search: (test) => flames.search(test), reset: () => flames.reset() },
   { id: "sandwich", title: "Function", show: () => sandwich.resize(), search: (test) => sandwich.search(test), reset: () => sandwich.reset() },
   { id: "treemap", title: "Treemap", show: () => treemap.resize(), search: (test) => treemap.search(test), reset: () => treemap.reset() },
-  { id: "dominators", title: "Dominators", show: () => dominators.show(trees.dominators), search: (test) => dominators.search(test), reset: () => dominators.reset() },
-  { id: "graph", title: "Call graph", show: () => graph.show(), search: (test) => graph.search(test), reset: () => graph.zoom(1) },
-  { id: "sources", title: "Source", show: () => sources.show(), search() {}, reset() {} },
-  { id: "accounts", title: "Accounts", ...none },
+  { id: "dominators", title: "Dominators", isOfAll: true, show: () => dominators.show(trees.dominators), search: (test) => dominators.search(test), reset: () => dominators.reset() },
+  { id: "graph", title: "Call graph", isOfAll: true, show: () => graph.show(), search: (test) => graph.search(test), reset: () => graph.zoom(1) },
+  { id: "sources", title: "Source", isOfAll: true, show: () => sources.show(), search() {}, reset() {} },
+  { id: "accounts", title: "Accounts", isOfAll: true, ...none },
 ];
 let active = null;
 
@@ -58,6 +60,8 @@ function open(id) {
     find("#" + view.id).hidden = view !== active;
     if (view.tab) view.tab.setAttribute("aria-selected", view === active);
   }
+  find("#thread").disabled = active.isOfAll;
+  find("#thread").title = active.isOfAll ? "this view is about all threads" : "";
   active.show();
 }
 
@@ -69,6 +73,15 @@ function go(id) {
 function openFunction(subject) {
   sandwich.choose(subject);
   go("sandwich");
+}
+
+function chooseThread(at) {
+  takeThread(at);
+  trees.cache = {};
+  flat.update();
+  treemap.update();
+  if (functionCount) sandwich.choose(sandwich.subject);
+  active.show();
 }
 
 function search(text) {
@@ -83,8 +96,7 @@ function threads() {
     element("td", { class: "text" }, thread.name), element("td", {}, thread.number === null ? "" : String(thread.number)),
     element("td", {}, thread.percent === null ? "" : thread.percent.toFixed(1) + " %"), element("td", {}, time(thread.time)), element("td", {}, count(thread.calls)));
   const head = ["thread", "number", "share", "self " + unit, "calls"].map((title, at) => element("th", { class: at ? "" : "text" }, title));
-  find(".threads").append(element("table", {}, element("tr", {}, ...head), ...data.threads.map(row)),
-    "gprof --thread=NAME makes a page about one thread.");
+  find(".threads").append(element("table", {}, element("tr", {}, ...head), ...data.threads.map(row)));
 }
 
 function start() {
@@ -104,6 +116,10 @@ function start() {
     flat.update();
     treemap.update();
   });
+  find("#thread").append(element("option", { value: -1 }, "all threads"),
+    ...data.parts.map((part, at) => element("option", { value: at }, part.name)));
+  find("#thread").hidden = data.parts.length < 2;
+  find("#thread").addEventListener("change", (event) => chooseThread(Number(event.target.value)));
   find("#search").addEventListener("input", (event) => search(event.target.value));
   for (const choice of document.querySelectorAll("#flame input")) choice.addEventListener("change", showFlame);
   threads();

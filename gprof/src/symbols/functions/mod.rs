@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
 
 use crate::image::Symbol;
 use buckets::Buckets;
@@ -238,8 +239,8 @@ impl<'data> Functions<'data> {
     }
 
     /// Makes [`Functions::written`] escape control characters, for reports on a terminal.
-    pub fn spell_controls(&mut self) {
-        self.room.spells = true;
+    pub fn spell_controls(&self) {
+        self.room.spells.store(true, Ordering::Relaxed);
     }
 
     /// The text of a name and what is printed with it. Shortened once many long names were written, and with control

@@ -5,7 +5,7 @@
 //! names of real programs.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use gmon_demangle::{MAX_LENGTH, Options, demangle_with, looks_mangled};
 
@@ -45,7 +45,7 @@ pub(super) struct Room {
     /// The bytes for long names in reports.
     written: AtomicUsize,
     /// Whether reports escape control characters in names.
-    pub(super) spells: bool,
+    pub(super) spells: AtomicBool,
 }
 
 impl Default for Room {
@@ -54,7 +54,7 @@ impl Default for Room {
             readable: AtomicUsize::new(ROOM),
             demangling: Options::default(),
             written: AtomicUsize::new(TOTAL),
-            spells: false,
+            spells: AtomicBool::new(false),
         }
     }
 }
@@ -78,7 +78,7 @@ impl Room {
 
     /// The text of a name for a report: whole, unless it is long and too many long names were written before.
     pub(super) fn written<'a>(&self, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
-        let name = if self.spells { terminal::visible_bytes(name) } else { name };
+        let name = if self.spells.load(Ordering::Relaxed) { terminal::visible_bytes(name) } else { name };
         if name.len() <= SHORT {
             return name;
         }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(String::from_utf8(cut).unwrap(), format!("{}...", "x".repeat(1023)));
         assert_eq!(room.written(Cow::Borrowed(b"main")).as_ref(), b"main");
         assert_eq!(room.written(Cow::Borrowed(b"a\nb")).as_ref(), b"a\nb");
-        let room = Room { spells: true, ..room };
+        let room = Room { spells: AtomicBool::new(true), ..room };
         assert_eq!(room.written(Cow::Borrowed(b"a\nb")).as_ref(), b"a\\nb");
     }
 }

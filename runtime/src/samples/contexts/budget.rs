@@ -12,6 +12,8 @@ use crate::unwind::{MOST_FRAMES, Reach};
 
 /// The frames in a second of samples: 50 ms, at 64 ns for a frame.
 const FRAMES_PER_SECOND: u32 = 50_000_000 / 64;
+/// A word that the kernel copies for a search takes as long as so many frames.
+const FRAMES_PER_WORD: usize = 16;
 /// A new node takes as long as so many frames.
 const FRAMES_PER_NODE: u32 = 4;
 /// So many frames that a walk only passes take as long as one frame.
@@ -23,18 +25,39 @@ const MOST_SAVED: i64 = 8 * MOST_FRAMES as i64;
 /// The most frames by which the number of used frames can grow: the saved frames, and one walk that passes the most frames.
 const MOST_OWED: i64 = 2 * MOST_SAVED + (MOST_PASSED / PASSED_PER_FRAME) as i64;
 
+/// What a walk has used.
+pub(super) struct Used {
+    /// The frames that were kept.
+    pub(super) frames: usize,
+    /// The frames that were only passed.
+    pub(super) passed: usize,
+    /// The words that the kernel copied for searches: see [`Searches`](crate::unwind::Searches).
+    pub(super) words: usize,
+    /// The nodes that were added to the tree meanwhile.
+    pub(super) new_nodes: u32,
+}
+
 /// The frames that a tick brings.
 static FRAMES_PER_TICK: AtomicU32 = AtomicU32::new(FRAMES_PER_SECOND);
 
 /// Sets the number of ticks in a second.
 pub(crate) fn set_rate(ticks_per_second: u32) {
-    FRAMES_PER_TICK.store(FRAMES_PER_SECOND / ticks_per_second.max(1), Relaxed);
+    FRAMES_PER_TICK.store(frames_at(ticks_per_second), Relaxed);
+}
+
+/// The frames that a tick brings at this number of ticks in a second.
+fn frames_at(ticks_per_second: u32) -> u32 {
+    FRAMES_PER_SECOND / ticks_per_second.max(1)
 }
 
 impl Contexts {
     /// How far the walk for some ticks may go.
     pub(super) fn reach(&self, ticks: u32) -> Reach {
-        let brought = i64::from(ticks).saturating_mul(FRAMES_PER_TICK.load(Relaxed).into());
+        self.reach_with(ticks, FRAMES_PER_TICK.load(Relaxed))
+    }
+
+    fn reach_with(&self, ticks: u32, frames_per_tick: u32) -> Reach {
+        let brought = i64::from(ticks).saturating_mul(frames_per_tick.into());
         let used = self.change_frames(-brought);
         if used < MOST_SAVED {
             Reach { kept: MOST_FRAMES as usize, passed: MOST_PASSED }
@@ -43,9 +66,10 @@ impl Contexts {
         }
     }
 
-    /// Uses up the time of a walk that kept `frames` frames, passed `passed` frames, and added `new_nodes` nodes to the tree.
-    pub(super) fn use_frames(&self, frames: usize, passed: usize, new_nodes: u32) {
-        let frames = frames + passed / PASSED_PER_FRAME;
+    /// Uses up the time of a walk.
+    pub(super) fn use_frames(&self, used: Used) {
+        let Used { frames, passed, words, new_nodes } = used;
+        let frames = frames + passed / PASSED_PER_FRAME + words.saturating_mul(FRAMES_PER_WORD);
         self.change_frames(frames as i64 + i64::from(new_nodes) * i64::from(FRAMES_PER_NODE));
     }
 
@@ -62,10 +86,11 @@ mod tests {
     use super::*;
 
     /// The number of walks that had all their frames, of stacks with `depth` frames. Each adds `new_nodes`.
-    fn whole_walks(contexts: &Contexts, ticks: u32, depth: usize, new_nodes: u32) -> u32 {
+    fn whole_walks(contexts: &Contexts, rate: u32, ticks: u32, depth: usize, new_nodes: u32) -> u32 {
         let walk = |_: &u32| {
-            let most = contexts.reach(1).kept;
-            contexts.use_frames(depth.min(most), 0, if most >= depth { new_nodes } else { 0 });
+            let most = contexts.reach_with(1, frames_at(rate)).kept;
+            let new_nodes = if most >= depth { new_nodes } else { 0 };
+            contexts.use_frames(Used { frames: depth.min(most), passed: 0, words: 0, new_nodes });
             most >= depth
         };
         (0..ticks).filter(walk).count() as u32
@@ -84,28 +109,41 @@ mod tests {
             (10_000, 4000, 30..55),
             (u32::MAX, 4000, 0..10),
         ] {
-            set_rate(rate);
-            let found = whole_walks(&contexts, 10_000, depth, 0);
+            let found = whole_walks(&contexts, rate, 10_000, depth, 0);
             assert!(whole.contains(&found), "{rate} {depth}: {found}");
         }
-        set_rate(100);
-        whole_walks(&contexts, 100, 1, 0);
-        let found = whole_walks(&contexts, 1000, 4000, 4000);
+        whole_walks(&contexts, 100, 100, 1, 0);
+        let found = whole_walks(&contexts, 100, 1000, 4000, 4000);
         assert!((350..450).contains(&found), "new nodes: {found}");
     }
 
     #[test]
     fn frames_that_are_passed_are_paid_for() {
         let contexts = Contexts::new();
-        set_rate(100);
         for (depth, walks) in [(5000, 700..1001), (1_000_000, 25..40), (MOST_PASSED, 6..12)] {
             let passes = |_: &u32| {
-                let Reach { kept, passed } = contexts.reach(1);
-                contexts.use_frames(kept, if passed > 0 { depth } else { 0 }, 0);
+                let Reach { kept, passed } = contexts.reach_with(1, frames_at(100));
+                let depth = if passed > 0 { depth } else { 0 };
+                contexts.use_frames(Used { frames: kept, passed: depth, words: 0, new_nodes: 0 });
                 passed > 0
             };
             let found = (0..1000).filter(passes).count();
             assert!(walks.contains(&found), "{depth}: {found}");
         }
+    }
+
+    #[test]
+    fn searches_are_paid_for() {
+        let contexts = Contexts::new();
+        let searches = |_: &u32| {
+            let is_allowed = contexts.reach_with(1, frames_at(1000)).passed > 0;
+            // A program with a hundred objects.
+            let words = if is_allowed { 200 } else { 0 };
+            contexts.use_frames(Used { frames: 20, passed: 0, words, new_nodes: 0 });
+            is_allowed
+        };
+        // 761 frames of each tick for searches of 3,200 frames.
+        let found = (0..10_000).filter(searches).count();
+        assert!((2370..2400).contains(&found), "{found}");
     }
 }

@@ -34,8 +34,9 @@ use crate::arch::{self, thread_pointer};
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
 use crate::per_process::{Contexts, PER_PROCESS, WHILE_CLOSING};
-use crate::unwind::{Frame, Stack, is_closing, stays, walk_stack};
+use crate::unwind::{Frame, Searches, Stack, is_closing, stays, walk_stack};
 
+use budget::Used;
 pub(crate) use budget::set_rate;
 use buffers::{Buffer, NoWalks};
 pub(crate) use live::{begin_live, is_live, leave_live, reserve_live};
@@ -222,7 +223,8 @@ impl Walking<'_> {
         let reach = self.contexts.reach(self.ticks);
         let nodes = self.contexts.tree.nodes.load(Relaxed);
         let mut is_innermost = true;
-        let walked = walk_stack(self.stack, reach, trail, |Frame { pc, is_exact }| {
+        let searches = Searches::new(reach.passed > 0);
+        let walked = walk_stack(self.stack, reach, &searches, trail, |Frame { pc, is_exact }| {
             let is_interrupted_caller = is_exact && !is_innermost;
             is_innermost = false;
             buffer.push(pc as u64 + u64::from(is_interrupted_caller))
@@ -251,7 +253,8 @@ impl Walking<'_> {
         // Only the thread of the stack keeps the objects of the stack from being unloaded.
         let is_kept = matches!(self.stack, Stack::Interrupted(_));
         contexts.describe_frames(inner.iter().chain(outer).copied(), is_kept, new_nodes > 0);
-        contexts.use_frames(inner.len() + outer.len(), walked.passed, new_nodes);
+        let frames = inner.len() + outer.len();
+        contexts.use_frames(Used { frames, passed: walked.passed, words: searches.words(), new_nodes });
         if is_closing {
             // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.
             contexts.has_closing.store(true, SeqCst);
