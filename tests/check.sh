@@ -54,6 +54,7 @@ look() {
     need golang-go go
     need npm npm
     need "kcachegrind dbus" kcachegrind dbus-run-session
+    need "openmpi-bin libopenmpi-dev" mpirun mpicc # a job of several ranks
 }
 
 step "what the machine has"

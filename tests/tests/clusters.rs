@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use gmon::{Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::symbols::Symbols;
-use gmon_tests::{compile, gprof, start_objects};
+use gmon_tests::{compile, directory, distribution, gprof, start_objects};
 use serde_json::{Value, json};
 
 use clients::{client, python};
@@ -93,6 +93,61 @@ fn dask_makes_the_same_sum_as_one_gprof() {
 fn dask_makes_the_same_sum_of_ten_thousand_profiles() {
     let Some(python) = python(&["dask.bag"]) else { return };
     compare_sums(&python, "clusters_large_sum", 10_000);
+}
+
+/// The environment of MPI: four processes may run on any machine, also as root.
+const MPI: [(&str, &str); 4] = [
+    ("OMPI_CC", "gmon-cc"),
+    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+];
+
+#[test]
+fn the_ranks_of_an_mpi_job_add_up_their_profiles() {
+    let place = directory("clusters_mpi");
+    let path = format!("{}:{}", distribution().join("bin").display(), search_path());
+    let run = |program: &str, words: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(&place).env("PATH", &path).envs(MPI).env_remove("GMON_OUT_PREFIX").output()
+    };
+    match run("mpirun", &["-np", "4", "true"]) {
+        Ok(output) if output.status.success() => {}
+        other => return println!("\nSKIPPED: ranks of an MPI job: mpirun does not run here ({other:?})"),
+    }
+    let quiet = |program: &str, words: &[&str]| {
+        let output = run(program, words).unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{program} {words:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/ranks.c");
+    quiet("mpicc", &["-pg", "-O2", "-o", "prog", source.to_str().unwrap()]);
+    fs::write(place.join("job.sh"), example("# job.sh")).unwrap();
+    fs::write(place.join("add.sh"), example("# add.sh")).unwrap();
+    let said = quiet("sh", &["job.sh"]);
+    assert!(said.starts_with("10000\n") && said.contains("counted"), "{said}");
+    // The tree makes the same sum as one gprof.
+    let json = |profiles: &[&str]| -> Value {
+        let words = [&["--format=json", "prog"], profiles].concat();
+        serde_json::from_str(&quiet(gprof().to_str().unwrap(), &words)).unwrap()
+    };
+    let all = ["profiles/0", "profiles/1", "profiles/2", "profiles/3"];
+    quiet(gprof().to_str().unwrap(), &[&["-s", "prog"][..], &all].concat());
+    for (one, tree) in [("gmon.sum", "sums/0"), ("gmon.sum.side", "sums/0.side")] {
+        assert!(fs::read(place.join(one)).unwrap() == fs::read(place.join(tree)).unwrap(), "{tree}");
+    }
+    let of_all = json(&all);
+    let ranks: Vec<u64> =
+        of_all["profiles"].as_array().unwrap().iter().map(|it| it["rank"].as_u64().unwrap()).collect();
+    assert_eq!(ranks, [0, 1, 2, 3]);
+    let sum = json(&["sums/0"]);
+    assert_eq!(
+        (&sum["profiles"][0]["rank"], &sum["profiles"][0]["host"]),
+        (&Value::Null, &of_all["profiles"][0]["host"])
+    );
+    assert_eq!(sum["statistics"]["calls"], of_all["statistics"]["calls"]);
+    let left: Vec<_> = fs::read_dir(place.join("sums")).unwrap().collect();
+    assert_eq!(left.len(), 8, "no other files stay: {left:?}");
 }
 
 /// Writes the profile of a rank, with these ticks in functions.

@@ -89,6 +89,17 @@ fn forked_children_have_profiles_of_their_own() {
 }
 
 #[test]
+fn the_name_of_a_profile_has_the_rank_the_machine_and_the_process() {
+    let Some(program) = build("prefixes") else {
+        return;
+    };
+    run(&program, "forks", &[("GMON_OUT_PREFIX", "%r.%h.%p.gmon"), ("SLURM_PROCID", "3")], 0);
+    assert_eq!(program.profiles(), ["3.bsd.example.1001.gmon", "3.bsd.example.1002.gmon"]);
+    assert_eq!(program.calls("3.bsd.example.1001.gmon").get("arc middle leaf"), Some(&112));
+    assert_eq!(program.calls("3.bsd.example.1002.gmon").get("arc middle leaf"), Some(&104));
+}
+
+#[test]
 fn a_program_that_ends_early_leaves_its_profile() {
     for program in programs("ends") {
         for (part, status) in [("leave", 3), ("die", 128 + 15)] {
