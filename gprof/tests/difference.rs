@@ -216,6 +216,24 @@ fn frames_have_the_times_of_both_sides() {
     });
 }
 
+/// Adds a caller that only one build has between `main` and `f`.
+#[test]
+fn functions_of_one_side_do_not_hide_what_they_call() {
+    let mut base = program(&[("main", false, 10, 0), ("between", false, 50, 0), ("f", false, 400, 0)], 100);
+    let new = program(&[("main", false, 60, 0), ("f", false, 400, 5)], 100);
+    let call = |from: u64, to: u64| Arc { frompc: LOW + 16 * from + 1, selfpc: LOW + 16 * to, count: 5 };
+    base.1.arcs = vec![call(0, 1), call(1, 2)];
+    compare(options(), (&base.0, &base.1), (&new.0, &new.1), |difference| {
+        let frame = |frame: &gprof::ChangedFrame| {
+            let name = String::from_utf8(difference.frame_name(frame).into_owned()).unwrap();
+            format!("{name} {:?} {}-{}", frame.parent, frame.inclusive.old, frame.inclusive.new)
+        };
+        let frames: Vec<String> = difference.flame().frames.iter().map(frame).collect();
+        let expected = ["all None 4.6-4.6", "main Some(0) 4.6-4.6", "f Some(1) 4-4", "between Some(1) 0.5-0"];
+        assert_eq!(frames, expected);
+    });
+}
+
 fn rendered(difference: &Difference<'_, '_>, format: Format) -> Vec<u8> {
     let mut out = Vec::new();
     gprof::render_difference(difference, format, &Terminal::default(), &mut out).unwrap();

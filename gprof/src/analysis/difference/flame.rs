@@ -41,27 +41,40 @@ impl Difference<'_, '_> {
         }
     }
 
-    /// Adds the frames of both sides: each behind its caller.
+    /// Adds the frames of both sides: each behind its caller. A function that only one side has is a frame of its self time, and
+    /// what it called stands at its caller: so functions are compared also if a build inlines one of their callers.
     fn merged(&self) -> Vec<Merged> {
         let mut merged: Vec<Merged> = Vec::new();
         let mut known: HashMap<(Option<usize>, FrameKey), usize> = HashMap::new();
         for (number, side) in self.sides.iter().enumerate() {
             let flame = side.analysis.flame();
+            // For each frame of the side, the frame that its callees stand at.
             let mut places: Vec<usize> = Vec::with_capacity(flame.frames.len());
             for frame in &flame.frames {
                 let parent = frame.parent.map(|parent| places[parent]);
+                let is_alone = self.is_missing(1 - number, (number, frame.subject));
+                if let Some(parent) = parent.filter(|_| is_alone) {
+                    places.push(parent);
+                    if frame.own <= 0.0 {
+                        continue;
+                    }
+                }
                 let key = self.subjects.key(number, side.analysis, flame, frame.subject);
                 let place = *known.entry((parent, key)).or_insert(merged.len());
                 if place == merged.len() {
                     let subject = (number, frame.subject);
                     merged.push(Merged { parent, subject, inclusive: [(0.0, 0.0); 2], own: [0.0; 2] });
                 }
+                if !is_alone {
+                    places.push(place);
+                }
+                let inclusive = if is_alone { frame.own } else { frame.inclusive };
                 // The error of an estimate is at most that of as many samples: each part of it is a share of samples.
-                let variance = if self.is_measured { frame.error * frame.error } else { frame.inclusive };
+                let is_exact = self.is_measured && !is_alone;
+                let variance = if is_exact { frame.error * frame.error } else { inclusive };
                 let (samples, sum) = &mut merged[place].inclusive[number];
-                (*samples, *sum) = (*samples + frame.inclusive, *sum + variance);
+                (*samples, *sum) = (*samples + inclusive, *sum + variance);
                 merged[place].own[number] += frame.own;
-                places.push(place);
             }
         }
         merged
