@@ -95,10 +95,7 @@ fn programs_need_only_libraries_of_the_base_system() {
     for (target, path, text) in programs() {
         let needed = text.lines().filter(|line| line.contains("(NEEDED)"));
         let needed: BTreeSet<&str> = needed.map(|line| line.split_once('[').unwrap().1.trim_end_matches(']')).collect();
-        // Drawings need the functions of libm.
-        let known = |name: &&str| {
-            name.starts_with("libm.so") || target.libraries.iter().any(|library| name.starts_with(library))
-        };
+        let known = |name: &&str| target.libraries.iter().any(|library| name.starts_with(library));
         let unknown: Vec<_> = needed.iter().filter(|name| !known(name)).collect();
         assert!(unknown.is_empty(), "{}: {unknown:?}", path.display());
         assert!(needed.iter().any(|name| name.starts_with("libc.so")), "{}: {needed:?}", path.display());

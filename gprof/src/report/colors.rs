@@ -22,13 +22,17 @@ pub(super) fn of_share(share: f64) -> Color {
 
 /// Returns a color of text that can be read on a color: black or white, whichever has more contrast.
 pub(super) fn text_on(background: Color) -> Color {
-    let channel = |value: u8| {
-        let value = f64::from(value) / 255.0;
-        if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-    };
-    let [red, green, blue] = background.map(channel);
-    let luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    let luminance = luminance(background);
     if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) { [0, 0, 0] } else { [255, 255, 255] }
+}
+
+/// The light of a color, from 0 to 1. A polynomial replaces the power of 2.4 in the definition of sRGB, which would need libm.
+fn luminance(color: Color) -> f64 {
+    let [red, green, blue] = color.map(|value| {
+        let value = f64::from(value) / 255.0;
+        value * (value * (value * 0.305_306_011 + 0.682_171_111) + 0.012_522_878)
+    });
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
 /// Returns a color as `#rrggbb`.
@@ -48,5 +52,15 @@ mod tests {
         assert_eq!((hex(colors[0]), hex(colors[100])), ("#fff7db".to_owned(), "#8c2d04".to_owned()));
         assert_eq!((text_on(colors[0]), text_on(colors[100])), ([0; 3], [255; 3]));
         assert_eq!(of_share(f64::NAN), of_share(0.0));
+    }
+
+    #[test]
+    fn the_light_of_a_color_is_that_of_srgb() {
+        for value in 0..=255 {
+            let part = f64::from(value) / 255.0;
+            let exact = if part <= 0.03928 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
+            let found = luminance([value; 3]);
+            assert!((found - exact).abs() < 0.003, "{value}: {found}, not {exact}");
+        }
     }
 }

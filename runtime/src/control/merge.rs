@@ -50,7 +50,7 @@ pub(crate) unsafe fn look() -> Result<(), Errno> {
         addresses.get(next).is_some_and(|entry| entry.place < end)
     };
     // SAFETY: the caller's promise.
-    unsafe { objects::look(is_wanted) }?;
+    unsafe { objects::look(&is_wanted) }?;
     // SAFETY: as above.
     unsafe { settle_where(true, true) };
     if !mcount::is_any_closing() {
@@ -82,7 +82,7 @@ fn say_if_counted(number: usize) {
 fn list_addresses() -> bool {
     OUTSIDE.clear();
     let mut any = !SETTLED.entries().is_empty() || !settled_calls().is_empty();
-    mcount::for_each_arc(|frompc, selfpc, _, _| {
+    mcount::for_each_arc(&mut |frompc, selfpc, _, _| {
         let (frompc, selfpc) = (as_run(frompc), as_run(selfpc));
         any |= !bins::covers(selfpc);
         for pc in [frompc, selfpc].iter().filter(|pc| !bins::covers(**pc)) {
@@ -155,8 +155,8 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
     // The same look settles each sample in the bins and in the tree.
     let _no_walk = contexts::hold_walks();
     mcount::take_arcs(
-        |frompc, selfpc| is_wanted(as_run(selfpc)) || is_wanted(as_run(frompc)),
-        |frompc, selfpc, count, counter| {
+        &|frompc, selfpc| is_wanted(as_run(selfpc)) || is_wanted(as_run(frompc)),
+        &mut |frompc, selfpc, count, counter| {
             let place = |pc| place(as_run(pc), counter.is_closing);
             settle_calls(counter, place(frompc), place(selfpc), count);
         },
@@ -210,8 +210,8 @@ pub(crate) unsafe fn settle_live() {
     let place = |address: usize| unsafe { objects::place(as_run(address)) };
     if file::is_live() {
         mcount::empty_arcs(
-            |_, selfpc| objects::number(place(selfpc)) != PROGRAM,
-            |frompc, selfpc, count, counter| settle_calls(counter, place(frompc), place(selfpc), count),
+            &|_, selfpc| objects::number(place(selfpc)) != PROGRAM,
+            &mut |frompc, selfpc, count, counter| settle_calls(counter, place(frompc), place(selfpc), count),
         );
     }
 }
@@ -222,7 +222,8 @@ pub(crate) unsafe fn settle_live() {
 /// # Safety
 ///
 /// As for [`look`].
-unsafe fn for_each_arc(mut each: impl FnMut(usize, usize, u64, usize)) {
+#[inline(never)]
+unsafe fn for_each_arc(each: &mut dyn FnMut(usize, usize, u64, usize)) {
     // SAFETY: the caller's promise.
     let place = |address: usize| unsafe { objects::place(as_run(address)) };
     for tally in SETTLED.entries() {
@@ -234,13 +235,15 @@ unsafe fn for_each_arc(mut each: impl FnMut(usize, usize, u64, usize)) {
     for ThreadRow { thread, calls } in settled_calls() {
         each(calls.second, calls.first, calls.count, *thread);
     }
-    mcount::for_each_arc(|frompc, selfpc, count, counter| each(place(frompc), place(selfpc), count, counter.thread));
+    mcount::for_each_arc(&mut |frompc, selfpc, count, counter| {
+        each(place(frompc), place(selfpc), count, counter.thread);
+    });
 }
 
 /// An upper bound of the number of arcs.
 pub(crate) fn arcs_number() -> usize {
     let mut arcs = SETTLED.entries().len() + settled_calls().len();
-    mcount::for_each_arc(|_, _, _, _| arcs += 1);
+    mcount::for_each_arc(&mut |_, _, _, _| arcs += 1);
     arcs
 }
 
@@ -265,7 +268,7 @@ pub(crate) unsafe fn own_arcs((start, capacity): (*mut RawArc, usize)) -> OwnArc
     OWN.give(start, capacity);
     // SAFETY: the caller's promise.
     unsafe {
-        for_each_arc(|from, to, count, _| {
+        for_each_arc(&mut |from, to, count, _| {
             if objects::number(to) == PROGRAM {
                 let raw_frompc = if objects::number(from) == PROGRAM { from } else { 0 };
                 let raw_count = isize::try_from(count).unwrap_or(isize::MAX);
@@ -294,7 +297,7 @@ pub(crate) unsafe fn outside() -> &'static [Tally] {
     OUTSIDE.clear();
     // SAFETY: as above.
     unsafe {
-        for_each_arc(|from, to, count, _| {
+        for_each_arc(&mut |from, to, count, _| {
             let is_nothing = is_own(to) && (is_own(from) || from == NOWHERE);
             if !is_nothing {
                 OUTSIDE.push(Tally::calls(from, to, count));
@@ -322,7 +325,7 @@ unsafe fn collect_by_thread() {
     BY_THREAD.clear();
     // SAFETY: the caller's promise.
     unsafe {
-        for_each_arc(|from, to, count, thread| {
+        for_each_arc(&mut |from, to, count, thread| {
             let thread = target(contexts, thread);
             BY_THREAD.push(ThreadRow { thread, calls: Row { first: to, second: from, count } });
         });

@@ -103,12 +103,13 @@ impl Bins<'_> {
     /// All ticks.
     pub(crate) fn ticks(&self) -> u64 {
         let mut ticks = 0;
-        self.for_each(|part| ticks += part.ticks());
+        self.for_each(&mut |part| ticks += part.ticks());
         ticks
     }
 
     /// Passes the counts to `each`, in order.
-    pub(crate) fn for_each(&self, mut each: impl FnMut(Part)) {
+    #[inline(never)]
+    pub(crate) fn for_each(&self, each: &mut dyn FnMut(Part)) {
         for (stretch, samples) in self.samples.chunks(STRETCH).enumerate() {
             let touched = self.touched.and_then(|touched| touched.get(stretch));
             if touched.is_some_and(|touched| touched.load(Relaxed) == 0) {
@@ -159,7 +160,7 @@ fn arcs(out: &mut Writer, profile: &Finished<'_>, form: Form) {
 fn samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> Sampled {
     out.bsd_header(profile.header, profile.header.ncnt, first_spare);
     let mut sampled = Sampled::default();
-    profile.bins.for_each(|part| {
+    profile.bins.for_each(&mut |part| {
         sampled.ticks += part.ticks();
         match part {
             Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
@@ -183,7 +184,7 @@ fn wide_samples(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
         return sampled;
     };
     out.bsd_header(profile.header, ncnt, 32);
-    profile.bins.for_each(|part| {
+    profile.bins.for_each(&mut |part| {
         sampled.ticks += part.ticks();
         match part {
             Part::Zeros(bins) => out.zeros(bins * size_of::<u32>()),
@@ -198,13 +199,13 @@ fn gnu_samples(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
     let mut sampled = Sampled::default();
     gnu_header(out);
     let mut highest = 0;
-    profile.bins.for_each(|part| match part {
+    profile.bins.for_each(&mut |part| match part {
         Part::Zeros(_) => {}
         Part::Count(count) => highest = highest.max(count),
     });
     for histogram in 0..gnu_histograms(u64::from(highest)) {
         out.gnu_histogram(profile.header, profile.bins.samples.len());
-        profile.bins.for_each(|part| match part {
+        profile.bins.for_each(&mut |part| match part {
             Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
             Part::Count(count) => {
                 let count = gnu_bin(u64::from(count), histogram);

@@ -242,7 +242,7 @@ impl<'a> Sum<'a> {
             Sum { header: GmonHdr { ..*profile.header }, samples, carries, touched, arcs, has_carries: false };
         let histogram = Histogram { header: &sum.header, samples, carries, touched };
         let mut bin = 0;
-        profile.bins.for_each(|part| match part {
+        profile.bins.for_each(&mut |part| match part {
             Part::Zeros(bins) => bin += bins,
             Part::Count(count) => {
                 histogram.add(bin, count);
@@ -263,7 +263,7 @@ impl<'a> Sum<'a> {
     /// The sum of the bins.
     fn ticks(&self) -> u64 {
         let mut ticks = 0;
-        self.finished().bins.for_each(|part| {
+        self.finished().bins.for_each(&mut |part| {
             if let Part::Count(count) = part {
                 ticks += u64::from(count);
             }
@@ -328,17 +328,24 @@ impl Reader<'_> {
             return None;
         }
         if self.next < self.start || self.next + N > self.start + self.filled {
-            (self.start, self.filled) = (self.next, 0);
-            while self.filled < N {
-                match self.file.read_at(self.buffer.get_mut(self.filled..)?, self.start + self.filled) {
-                    Ok(0) => return None,
-                    Ok(read) => self.filled += read,
-                    Err(Errno::EINTR) => {}
-                    Err(_) => return None,
-                }
-            }
+            self.fill(N)?;
         }
         self.buffer.get(self.next - self.start..)?.first_chunk().copied()
+    }
+
+    /// Reads at least `number` of the next bytes into the buffer; `None` if there are fewer.
+    #[inline(never)]
+    fn fill(&mut self, number: usize) -> Option<()> {
+        (self.start, self.filled) = (self.next, 0);
+        while self.filled < number {
+            match self.file.read_at(self.buffer.get_mut(self.filled..)?, self.start + self.filled) {
+                Ok(0) => return None,
+                Ok(read) => self.filled += read,
+                Err(Errno::EINTR) => {}
+                Err(_) => return None,
+            }
+        }
+        Some(())
     }
 
     fn word(&mut self) -> Option<usize> {

@@ -395,8 +395,9 @@ fn for_each_table(mut each: impl FnMut(&Table, Counter)) {
 }
 
 /// Passes every arc to `each`, as (frompc, selfpc, count), with its thread; an arc may occur several times. Threads that run at the
-/// same time may be counting.
-pub(crate) fn for_each_arc(mut each: impl FnMut(usize, usize, u64, Counter)) {
+/// same time may be counting. One copy of the code serves all callers.
+#[inline(never)]
+pub(crate) fn for_each_arc(each: &mut dyn FnMut(usize, usize, u64, Counter)) {
     for_each_table(|table, counter| {
         table.for_each(|frompc, selfpc, count| each(frompc, selfpc, count, counter));
     });
@@ -407,24 +408,25 @@ pub(crate) fn for_each_arc(mut each: impl FnMut(usize, usize, u64, Counter)) {
 
 /// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and passes them to `each`,
 /// with their thread. Threads that run at the same time may be counting.
-pub(crate) fn take_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64, Counter)) {
+pub(crate) fn take_arcs(is_wanted: &dyn Fn(usize, usize) -> bool, each: &mut dyn FnMut(usize, usize, u64, Counter)) {
     for_each_table(|table, counter| {
-        table.take(&is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
+        table.take(is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
     });
     take_ended(is_wanted, each);
 }
 
 /// As [`take_arcs`], but sets the counts to zero, for tables that are a part of the file. Nobody may call along such
 /// an arc at the same time.
-pub(crate) fn empty_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64, Counter)) {
+pub(crate) fn empty_arcs(is_wanted: &dyn Fn(usize, usize) -> bool, each: &mut dyn FnMut(usize, usize, u64, Counter)) {
     for_each_table(|table, counter| {
-        table.empty(&is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
+        table.empty(is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
     });
     take_ended(is_wanted, each);
 }
 
 /// Takes the counts of arcs that `is_wanted` from the calls of threads that have ended.
-fn take_ended(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64, Counter)) {
+#[inline(never)]
+fn take_ended(is_wanted: &dyn Fn(usize, usize) -> bool, each: &mut dyn FnMut(usize, usize, u64, Counter)) {
     if by_thread().is_some() {
         ENDED.take(is_wanted, |thread, frompc, selfpc, count| each(frompc, selfpc, count, ended(thread)));
     }

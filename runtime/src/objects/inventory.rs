@@ -17,7 +17,7 @@ pub(crate) struct Listed {
 /// # Safety
 ///
 /// As for [`super::look`].
-pub(crate) unsafe fn for_each_object(mut each: impl FnMut(&Listed)) {
+pub(crate) unsafe fn for_each_object(each: &mut dyn FnMut(&Listed)) {
     // SAFETY: the caller's promise.
     let Some(known) = (unsafe { known() }) else { return };
     for (number, object) in objects(known) {
@@ -38,7 +38,7 @@ fn objects(known: &'static Known) -> impl Iterator<Item = (usize, &'static Objec
 /// # Safety
 ///
 /// As for [`super::look`].
-pub(crate) unsafe fn for_each_mapping(mut each: impl FnMut(usize, usize, usize, usize)) {
+pub(crate) unsafe fn for_each_mapping(each: &mut dyn FnMut(usize, usize, usize, usize)) {
     // SAFETY: the caller's promise.
     let Some(known) = (unsafe { known() }) else { return };
     for loaded in known.now().entries() {

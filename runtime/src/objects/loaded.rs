@@ -140,7 +140,7 @@ pub(super) unsafe fn known() -> Option<&'static Known> {
 /// # Safety
 ///
 /// Call this only in the thread that may write the file.
-pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<(), Errno> {
+pub(crate) unsafe fn look(is_wanted: &dyn Fn(usize, usize) -> bool) -> Result<(), Errno> {
     // SAFETY: the caller's promise.
     let known = unsafe { known() }.ok_or(Errno::ENOMEM)?;
     known.list.discard_prepared();
@@ -190,7 +190,7 @@ pub(crate) unsafe fn look_ahead() {
 /// As for [`look`].
 pub(crate) unsafe fn look_at_all() {
     // SAFETY: the caller's promise.
-    if unsafe { look(|_, _| true) }.is_ok() {
+    if unsafe { look(&|_, _| true) }.is_ok() {
         // SAFETY: as above.
         unsafe { accept_look() };
     }

@@ -37,22 +37,6 @@ impl Stack {
         self.depth -= 1;
         Some(value)
     }
-
-    fn unary(&mut self, operation: impl FnOnce(usize) -> Option<usize>) -> Option<()> {
-        let value = self.pop()?;
-        self.push(operation(value)?)
-    }
-
-    /// `operation` gets the second value and the top.
-    fn binary(&mut self, operation: impl FnOnce(usize, usize) -> Option<usize>) -> Option<()> {
-        let top = self.pop()?;
-        let second = self.pop()?;
-        self.push(operation(second, top)?)
-    }
-
-    fn compare(&mut self, operation: impl FnOnce(isize, isize) -> bool) -> Option<()> {
-        self.binary(|second, top| Some(operation(second.cast_signed(), top.cast_signed()).into()))
-    }
 }
 
 /// Evaluates the expression whose length is at an offset of the section. `first` is on the stack at the start: the CFA,
@@ -158,37 +142,39 @@ fn rotate(stack: &mut Stack) -> Option<()> {
 
 /// Operations that compute from the top of the stack.
 fn compute(stack: &mut Stack, operation: u8, at: &mut Cursor<'_>) -> Option<()> {
-    let shift = |count: usize| u32::try_from(count).ok().filter(|count| *count < usize::BITS);
-    match operation {
-        0x19 => stack.unary(|value| Some(value.cast_signed().unsigned_abs())), // abs
-        0x1a => stack.binary(|second, top| Some(second & top)),
-        0x1b => stack.binary(|second, top| {
-            second.cast_signed().checked_div(top.cast_signed()).map(isize::cast_unsigned) // div
-        }),
-        0x1c => stack.binary(|second, top| Some(second.wrapping_sub(top))),
-        0x1d => stack.binary(usize::checked_rem), // mod
-        0x1e => stack.binary(|second, top| Some(second.wrapping_mul(top))),
-        0x1f => stack.unary(|value| Some(value.wrapping_neg())),
-        0x20 => stack.unary(|value| Some(!value)),
-        0x21 => stack.binary(|second, top| Some(second | top)),
-        0x22 => stack.binary(|second, top| Some(second.wrapping_add(top))),
-        0x23 => {
-            let number = at.uleb()? as usize;
-            stack.unary(|value| Some(value.wrapping_add(number))) // plus_uconst
-        }
-        0x24 => stack.binary(|second, top| Some(shift(top).map_or(0, |count| second << count))),
-        0x25 => stack.binary(|second, top| Some(shift(top).map_or(0, |count| second >> count))),
-        0x26 => stack.binary(|second, top| {
-            let count = shift(top).unwrap_or(usize::BITS - 1);
-            Some((second.cast_signed() >> count).cast_unsigned()) // shra
-        }),
-        0x27 => stack.binary(|second, top| Some(second ^ top)),
-        0x29 => stack.compare(|second, top| second == top),
-        0x2a => stack.compare(|second, top| second >= top),
-        0x2b => stack.compare(|second, top| second > top),
-        0x2c => stack.compare(|second, top| second <= top),
-        0x2d => stack.compare(|second, top| second < top),
-        0x2e => stack.compare(|second, top| second != top),
-        _ => None,
-    }
+    let top = stack.pop()?;
+    let value = match operation {
+        0x19 => top.cast_signed().unsigned_abs(), // abs
+        0x1f => top.wrapping_neg(),
+        0x20 => !top,
+        0x23 => top.wrapping_add(at.uleb()? as usize), // plus_uconst
+        _ => binary(operation, stack.pop()?, top)?,
+    };
+    stack.push(value)
+}
+
+/// The value of an operation with the second value and the top.
+fn binary(operation: u8, second: usize, top: usize) -> Option<usize> {
+    let shift = u32::try_from(top).ok().filter(|count| *count < usize::BITS);
+    let (left, right) = (second.cast_signed(), top.cast_signed());
+    Some(match operation {
+        0x1a => second & top,
+        0x1b => left.checked_div(right)?.cast_unsigned(), // div
+        0x1c => second.wrapping_sub(top),
+        0x1d => second.checked_rem(top)?, // mod
+        0x1e => second.wrapping_mul(top),
+        0x21 => second | top,
+        0x22 => second.wrapping_add(top),
+        0x24 => shift.map_or(0, |count| second << count),
+        0x25 => shift.map_or(0, |count| second >> count),
+        0x26 => (left >> shift.unwrap_or(usize::BITS - 1)).cast_unsigned(), // shra
+        0x27 => second ^ top,
+        0x29 => (left == right).into(),
+        0x2a => (left >= right).into(),
+        0x2b => (left > right).into(),
+        0x2c => (left <= right).into(),
+        0x2d => (left < right).into(),
+        0x2e => (left != right).into(),
+        _ => return None,
+    })
 }

@@ -12,13 +12,16 @@
 //!   call, so the slot of the next frame is where it was. The first slot with another return address of the same function is the last
 //!   frame that counts: the function is in another call, whose frame is not known. Frames behind the first difference do not count.
 
+use core::ptr::null_mut;
+use core::slice;
 use core::sync::atomic::{
-    AtomicU32, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release},
+    AtomicPtr, AtomicU32, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
     fence,
 };
 
 use super::memory::Memory;
+use crate::os::{map, unmap};
 
 /// The number of outermost frames that are remembered for a stack.
 pub const OUTER_FRAMES: usize = 32;
@@ -128,9 +131,11 @@ struct Entry {
 }
 
 /// The outermost frames of the stacks of many threads, one stack for each. All threads and their signal handlers may use this at the
-/// same time, without a lock: an entry that another thread is changing is not used.
+/// same time, without a lock: an entry that another thread is changing is not used. The entries have memory once the first stack is
+/// remembered, because few programs have deep stacks.
 pub struct OuterEnds<const N: usize> {
-    entries: [Entry; N],
+    /// `N` entries, which stay mapped; null before the first stack.
+    entries: AtomicPtr<Entry>,
 }
 
 /// What is known of a stack.
@@ -165,27 +170,35 @@ impl<const N: usize> OuterEnds<N> {
     /// Nothing is remembered.
     #[must_use]
     pub const fn new() -> OuterEnds<N> {
-        OuterEnds {
-            entries: [const {
-                Entry {
-                    version: AtomicU32::new(0),
-                    thread: AtomicUsize::new(0),
-                    low: AtomicUsize::new(0),
-                    number: AtomicUsize::new(0),
-                    frames: [const { [const { AtomicUsize::new(0) }; 2] }; OUTER_FRAMES],
-                }
-            }; N],
-        }
+        OuterEnds { entries: AtomicPtr::new(null_mut()) }
     }
 
     fn entry(&self, thread: usize) -> Option<&Entry> {
+        let entries = self.entries.load(Acquire);
+        if entries.is_null() || thread == 0 {
+            return None;
+        }
         let index = (thread as u64).wrapping_mul(SPREAD) >> (u64::BITS / 2);
-        self.entries.get(index as usize & (N - 1)).filter(|_| thread != 0)
+        // SAFETY: so many entries, which stay mapped. Zeros are valid entries.
+        unsafe { slice::from_raw_parts(entries, N) }.get(index as usize & (N - 1))
+    }
+
+    /// As [`OuterEnds::entry`]; maps the entries if necessary. Async-signal-safe.
+    fn entry_or_new(&self, thread: usize) -> Option<&Entry> {
+        if self.entries.load(Relaxed).is_null() && thread != 0 {
+            let memory = map(N * size_of::<Entry>());
+            let taken = self.entries.compare_exchange(null_mut(), memory.cast(), SeqCst, SeqCst);
+            if taken.is_err() && !memory.is_null() {
+                // SAFETY: mapped above, and nobody else knows the memory.
+                unsafe { unmap(memory, N * size_of::<Entry>()) };
+            }
+        }
+        self.entry(thread)
     }
 
     /// Remembers the latest frames of a walk that has reached the end of the stack.
     pub(super) fn remember(&self, thread: usize, bottom: usize, trail: &Trail) {
-        let Some(entry) = self.entry(thread) else { return };
+        let Some(entry) = self.entry_or_new(thread) else { return };
         let Some((base, _)) = trail.latest().next().filter(|(slot, _)| *slot != 0) else { return };
         entry.change(|entry| {
             let is_same = entry.thread.load(Relaxed) == thread && entry.base() == base;

@@ -31,7 +31,7 @@ const RULES: usize = 4096;
 static PUBLISHED: Published = Published::new();
 /// The rules that walks have found.
 static CACHE: Cache<RULES> = Cache::new();
-/// The number of threads for whose stacks outermost frames are remembered. An entry takes memory once it is used.
+/// The number of threads for whose stacks outermost frames are remembered. A page of entries takes memory once it is used.
 const STACKS: usize = 256;
 /// The outermost frames of deep stacks.
 static OUTER_ENDS: OuterEnds<STACKS> = OuterEnds::new();
@@ -90,40 +90,52 @@ pub fn walk_stack(
     let reading = PUBLISHED.read();
     let objects = reading.objects();
     // A copy may be of another thread's stack.
-    let (context, copied, copies, thread) = match stack {
-        Stack::Interrupted(context) => (context.expose_provenance(), None, None, thread_pointer()),
-        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), reading.copies(), 0),
+    let (context, source, copies, thread) = match stack {
+        Stack::Interrupted(context) => (context.expose_provenance(), Source::Own, None, thread_pointer()),
+        Stack::Copied(stack) => {
+            let copies = reading.copies();
+            (copied::CONTEXT, Source::Copied { stack, objects, copies }, copies, 0)
+        }
     };
     // Copies are walked outside of handlers too.
-    let own = memory(copied.is_none());
-    let list = reading.later().filter(|_| copied.is_none() || copies.is_some());
+    let is_own = matches!(source, Source::Own);
+    let list = reading.later().filter(|_| is_own || copies.is_some());
     let later = list.map(|list| Later { list, copies, searches });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
-    let memory = StackMemory { own, copied, objects, copies };
+    let memory = AnyMemory { own: memory(is_own), source };
     let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
     walk.start(context);
     Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each)
 }
 
-/// The memory of a walk: that of this process, or a copy of a stack and the code of objects. A thread may have changed the rest of its
-/// stack since the copy was made.
-struct StackMemory<'a, M> {
+/// Memory of this process. The code that reads it exists once, whatever the source is.
+struct AnyMemory<'a, M> {
     own: M,
-    copied: Option<&'a CopiedStack<'a>>,
-    objects: Objects<'a>,
-    copies: Option<&'a TableCopies>,
+    source: Source<'a>,
 }
 
-impl<M: Memory> Memory for StackMemory<'_, M> {
+/// Where words come from.
+enum Source<'a> {
+    /// From memory that stays as long as it is read.
+    Own,
+    /// From the kernel, because another thread may unload the object at this moment.
+    Kernel,
+    /// From a copy of a stack, and from the code of objects. A thread may have changed the rest of its stack since the copy was made.
+    Copied { stack: &'a CopiedStack<'a>, objects: Objects<'a>, copies: Option<&'a TableCopies> },
+}
+
+impl<M: Memory> Memory for AnyMemory<'_, M> {
     fn read(&self, address: usize) -> Option<usize> {
-        let Some(copied) = self.copied else { return self.own.read(address) };
-        copied.read(address).or_else(|| {
-            if self.objects.find(address).is_some() {
+        let Source::Copied { stack, objects, copies } = &self.source else {
+            return if let Source::Own = self.source { self.own.read(address) } else { CopiedByKernel.read(address) };
+        };
+        stack.read(address).or_else(|| {
+            if objects.find(address).is_some() {
                 return self.own.read(address);
             }
             // SAFETY: the walk keeps the copies, and the object is not used.
-            unsafe { self.copies?.find(address) }?;
+            unsafe { (*copies)?.find(address) }?;
             CopiedByKernel.read(address)
         })
     }
@@ -143,7 +155,7 @@ fn memory(in_handler: bool) -> Pages<impl Fn(usize) -> bool> {
 /// The object must stay loaded as long as the result is used.
 pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Option<Object<'static>> {
     // SAFETY: the caller's promise.
-    unsafe { Image { bias, segments, number }.object(&memory(false)) }
+    unsafe { Image { bias, segments, number }.object(&AnyMemory { own: memory(false), source: Source::Own }) }
 }
 
 /// The object whose first byte is at an address: see [`object`].
@@ -152,7 +164,7 @@ pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Opti
 ///
 /// As for [`object`].
 pub(crate) unsafe fn object_at(base: usize) -> Option<Object<'static>> {
-    let memory = memory(false);
+    let memory = AnyMemory { own: memory(false), source: Source::Own };
     // SAFETY: the caller's promise.
     unsafe { Image::at(&memory, base)?.object(&memory) }
 }
@@ -188,20 +200,9 @@ pub(crate) fn describe_later(pc: usize, is_kept: bool, build_id: &mut [u8], path
     let reading = PUBLISHED.read();
     let later = reading.later()?;
     // A wrong frame does not keep the object. Then only `reading` does, if the runtime hears when the object is closed.
-    let memory = LaterMemory { own: memory(false), is_kept: is_kept && later.may_remember };
+    let source = if is_kept && later.may_remember { Source::Own } else { Source::Kernel };
+    let memory = AnyMemory { own: memory(false), source };
     later.describe(&memory, pc, build_id, path)
-}
-
-/// The memory of objects that were loaded after the start, which another thread may unload at this moment unless they are kept.
-struct LaterMemory<M> {
-    own: M,
-    is_kept: bool,
-}
-
-impl<M: Memory> Memory for LaterMemory<M> {
-    fn read(&self, address: usize) -> Option<usize> {
-        if self.is_kept { self.own.read(address) } else { CopiedByKernel.read(address) }
-    }
 }
 
 /// Forgets the walks of the parent in the child of a fork.

@@ -70,7 +70,7 @@ fn put_changing(file: Fd, start: usize, bins: Range<usize>) -> Result<(), Errno>
 unsafe fn last_object() -> usize {
     let mut last = 0;
     // SAFETY: the caller's promise.
-    unsafe { for_each_object(|listed| last = listed.number) };
+    unsafe { for_each_object(&mut |listed| last = listed.number) };
     last
 }
 
@@ -100,7 +100,7 @@ pub(crate) unsafe fn describe_objects() {
     let described = &PER_PROCESS.memory.contexts.live.described;
     // SAFETY: the caller's promise.
     unsafe {
-        for_each_object(|listed| {
+        for_each_object(&mut |listed| {
             if listed.number == described.load(Relaxed) + 1
                 && changing.add_object(&objects::item(listed), listed.object.build_id.as_bytes())
             {
@@ -122,7 +122,7 @@ pub(crate) unsafe fn describe_mappings() {
         let mut is_kept = false;
         // SAFETY: the caller's promise.
         unsafe {
-            for_each_mapping(|start, end, _, object| {
+            for_each_mapping(&mut |start, end, _, object| {
                 is_kept |= known == (start as u64, end as u64, object as u64);
             });
         }
@@ -130,7 +130,7 @@ pub(crate) unsafe fn describe_mappings() {
     });
     // SAFETY: as above.
     unsafe {
-        for_each_mapping(|start, end, bias, number| {
+        for_each_mapping(&mut |start, end, bias, number| {
             if is_object(number) && number <= live.described.load(Relaxed) && can_go(number, bias) {
                 changing.map(start, end, bias, number);
             }

@@ -17,7 +17,7 @@ pub(super) fn put(out: &mut Writer) {
         put_program(out);
         // SAFETY: `control` lets only one thread write files.
         unsafe {
-            for_each_object(|listed| object(out, &item(listed)));
+            for_each_object(&mut |listed| object(out, &item(listed)));
         }
     });
 }
@@ -55,7 +55,7 @@ pub(super) fn put_mappings(out: &mut Writer) {
     out.part(MAPPINGS, |out| {
         // SAFETY: `control` lets only one thread write files.
         unsafe {
-            for_each_mapping(|start, end, bias, object| {
+            for_each_mapping(&mut |start, end, bias, object| {
                 mapping(out, start as u64, end as u64, bias as u64, object as u32);
             });
         }

@@ -149,9 +149,9 @@ impl Ring {
         unsafe { SampleMemory::from_parts(self.start.load(SeqCst), self.length.load(SeqCst)) }
     }
 
-    /// Passes the unread records to `each`. If somebody else reads the ring, the function `waits` a little, or
-    /// returns.
-    fn read(&self, waits: bool, mut each: impl FnMut(&[AtomicU64], Record)) {
+    /// Counts the unread records if `counts`, and discards them otherwise. If somebody else reads the ring, the function `waits` a
+    /// little, or returns.
+    fn read(&self, waits: bool, counts: bool) {
         const MOMENTS: u32 = 100;
         let mut moments = if waits { MOMENTS } else { 0 };
         while self.busy.swap(true, Acquire) {
@@ -169,7 +169,9 @@ impl Ring {
                 head.wrapping_sub(tail) + u64::from(sample_size(STACK.load(Relaxed))) >= size_of_val(words) as u64;
             self.full.store(is_full && bins::is_counting(), Relaxed);
         }
-        records::for_each(words, tail, head, |record| each(words, record));
+        if counts {
+            records::for_each(words, tail, head, |record| count(words, record));
+        }
         memory.set_read(head);
         self.busy.store(false, Release);
     }
@@ -206,21 +208,21 @@ fn count(words: &[AtomicU64], record: Record) {
 
 /// Counts what is in the rings, except for rings that somebody else reads. Called by the signal's handler.
 pub(super) fn read() {
-    for_each_ring(|ring| ring.read(false, count));
+    for_each_ring(|ring| ring.read(false, true));
 }
 
 /// Counts what is in the rings.
 pub(super) fn read_all() {
     // Otherwise the handler could wait for the code that it interrupted.
     let blocked = block_signals();
-    for_each_ring(|ring| ring.read(true, count));
+    for_each_ring(|ring| ring.read(true, true));
     set_blocked_signals(blocked);
 }
 
 /// Discards what is in the rings.
 pub(super) fn discard() {
     let blocked = block_signals();
-    for_each_ring(|ring| ring.read(true, |_, _| {}));
+    for_each_ring(|ring| ring.read(true, false));
     set_blocked_signals(blocked);
 }
 
