@@ -132,6 +132,12 @@ fn functions_are_joined_by_name() {
     assert_eq!(found[4..], rest);
     assert_eq!(summary(&base, &new, options().top(1)), expected[..1]);
     assert_eq!(summary(&base, &new, options().min_percent(5.0)), expected[..1]);
+    // Four samples of a new function are two errors, so they are no noise.
+    let of_new = |samples: u64| {
+        let new = program(&[("main", false, 1, 0), ("new", false, samples, 0)], 100);
+        summary(&program(&[("main", false, 1, 0)], 100), &new, options())[0].clone()
+    };
+    assert_eq!([3, 4].map(of_new), ["new Added noise 0-0.03 0-0", "new Added 0-0.04 0-0"]);
 }
 
 #[test]
@@ -155,6 +161,19 @@ fn functions_of_one_name_are_joined_in_order_or_together() {
     let mut found = summary(&base, &new, options());
     found.retain(|row| row.starts_with('a'));
     assert_eq!(found, ["a::f (2 functions) Both 1.07-4.07 3-3"]);
+}
+
+#[test]
+fn a_side_without_time_is_not_scaled() {
+    let empty = program(&[("main", false, 0, 0), ("f", false, 0, 10)], 100);
+    let full = program(&[("main", false, 0, 0), ("f", false, 300, 10)], 100);
+    let options = options().compared().normalize(true);
+    for sides in [[&empty, &full], [&full, &empty]] {
+        let load = |side: &(Table, Profile)| gprof::from_memory(&options, image(&side.0), side.1.clone()).unwrap();
+        let loaded = sides.map(load);
+        let [base, new] = [0, 1].map(|side: usize| gprof::analyze(&loaded[side], &options, &mut sink()).unwrap());
+        assert!(matches!(gprof::difference(&base, &new), Err(gprof::Error::NoTimes { .. })));
+    }
 }
 
 #[test]

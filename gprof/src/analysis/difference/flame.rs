@@ -59,7 +59,7 @@ impl Difference<'_, '_> {
                         continue;
                     }
                 }
-                let key = self.subjects.key(number, side.analysis, flame, frame.subject);
+                let key = self.subjects.key(number, flame, frame.subject);
                 let place = *known.entry((parent, key)).or_insert(merged.len());
                 if place == merged.len() {
                     let subject = (number, frame.subject);

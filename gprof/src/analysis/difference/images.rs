@@ -63,11 +63,14 @@ pub(super) fn pairs(base: &[Mapping], new: &[Mapping], named: [usize; 2]) -> Vec
     images.pairs
 }
 
-/// The name of a shared object without its version.
+/// The name of a shared object without its version: the part before `.so` at the end, or before `.so.`.
 fn unversioned(name: &[u8]) -> &[u8] {
     const ENDING: &[u8] = b".so";
-    let at = name.windows(ENDING.len()).position(|part| part == ENDING);
-    at.and_then(|at| name.get(..at)).unwrap_or(name)
+    let is_ending = |at: &usize| {
+        let rest = name.get(*at..).and_then(|rest| rest.strip_prefix(ENDING));
+        rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'.')))
+    };
+    (0..name.len()).find(is_ending).and_then(|at| name.get(..at)).unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -93,5 +96,9 @@ mod tests {
         assert_eq!(paired(&["b", "a", "c"], &["a", "b", "d"], [3, 3]), [Some(1), Some(0), Some(2)]);
         assert_eq!(paired(&["a", "b"], &["c", "a"], [2, 2]), [Some(1), Some(0)]);
         assert_eq!(paired(&["a"], &[], [1, 0]), []);
+        // A version begins at a whole `.so`.
+        let named = |one: &str, other: &str| paired(&["p", one], &["p", other], [1, 1]);
+        assert_eq!(named("/liba.sort.so.1", "/liba.solve.so.1"), [Some(0), None]);
+        assert_eq!(named("/liba.sort.so.1", "/liba.sort.so"), [Some(0), Some(1)]);
     }
 }

@@ -19,7 +19,7 @@ use crate::error::Error;
 ///
 /// # Errors
 ///
-/// If a side has no samples, or the sides have samples of different units.
+/// If a side has no samples, the sides have samples of different units, or the base shall be scaled and a side has no time.
 pub fn difference<'a, 'data>(
     base: &'a Analysis<'data>,
     new: &'a Analysis<'data>,
@@ -29,7 +29,10 @@ pub fn difference<'a, 'data>(
     let options = new.options;
     let is_normalized = options.comparison.as_ref().is_some_and(|comparison| comparison.normalizes);
     let [base_total, new_total] = sides.map(|side| side.total());
-    let factor = Some(new_total / base_total).filter(|factor| is_normalized && *factor > 0.0 && factor.is_finite());
+    if let Some(side) = sides.iter().find(|side| is_normalized && side.total() <= 0.0) {
+        return Err(no_times(side));
+    }
+    let factor = Some(new_total / base_total).filter(|_| is_normalized);
     sides[0].factor = factor.unwrap_or(1.0);
     sides.iter_mut().for_each(|side| side.is_normalized = factor.is_some());
     let subjects = Subjects::new(join(base, new), [base, new]);
@@ -41,12 +44,15 @@ pub fn difference<'a, 'data>(
     Ok(difference)
 }
 
+fn no_times(side: &Side<'_, '_>) -> Error {
+    Error::NoTimes { file: side.analysis.files.first().map_or_else(String::new, |info| info.file.to_string()) }
+}
+
 /// Checks whether both sides have times that can be compared.
 fn check(sides: &[Side<'_, '_>; 2]) -> Result<(), Error> {
     for side in sides {
         if side.analysis.clock.rate <= 0.0 {
-            let file = side.analysis.files.first().map_or_else(String::new, |info| info.file.to_string());
-            return Err(Error::NoTimes { file });
+            return Err(no_times(side));
         }
     }
     let [base, new] = sides.map(|side| side.analysis.clock.dimension);

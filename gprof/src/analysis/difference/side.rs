@@ -58,8 +58,9 @@ impl<'a, 'data> Side<'a, 'data> {
         Time { time: self.time(samples), variance: Some(error * error) }
     }
 
-    /// The error of samples of which `all` are a number that is a matter of chance. If only shares of the total time can
-    /// change, the error is that of a share.
+    /// The error of a number of samples. `error` is the error if the total number of samples is a matter of chance, too. If the
+    /// base is scaled to the same total, only shares of the total can change, so the error is that of a share. Errors of
+    /// measured times are those of shares already.
     fn of_share(&self, samples: f64, error: f64) -> f64 {
         let is_of_share = self.analysis.stacks.is_some();
         if !self.is_normalized || is_of_share || self.samples <= 0.0 {
@@ -73,8 +74,7 @@ impl<'a, 'data> Side<'a, 'data> {
         let zero = Time { time: 0.0, variance: Some(0.0) };
         let is_measured = self.analysis.stacks.is_some();
         if ids.is_empty() {
-            let inclusive = Time { variance: zero.variance, ..zero };
-            return Numbers { own: zero, inclusive, ..Numbers::default() };
+            return Numbers { own: zero, inclusive: zero, ..Numbers::default() };
         }
         let (mut own, mut inclusive, mut calls, mut is_used) = ((0.0, 0.0), (0.0, 0.0), 0.0, false);
         for id in ids {
@@ -105,7 +105,8 @@ impl<'a, 'data> Side<'a, 'data> {
     /// The time outside of all functions.
     pub(super) fn elsewhere(&self, elsewhere: Elsewhere) -> Numbers {
         let samples = self.samples_of(elsewhere);
-        let own = self.exactly(samples, self.of_share(samples, samples.abs().sqrt()));
+        let error = self.analysis.errors.of_part(samples.abs().sqrt(), samples);
+        let own = self.exactly(samples, self.of_share(samples, error));
         Numbers { own, inclusive: own, calls: 0.0, is_used: samples != 0.0 }
     }
 }

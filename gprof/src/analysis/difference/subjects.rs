@@ -10,6 +10,8 @@ use crate::symbols::functions::FunctionId;
 pub(super) struct Subjects {
     pub(super) joined: Vec<Joined>,
     of: [Vec<usize>; 2],
+    /// For each cycle of both sides, the lowest number of its members.
+    cycles: [Vec<usize>; 2],
 }
 
 /// What a frame is about, the same for both sides.
@@ -19,7 +21,7 @@ pub(super) enum FrameKey {
     Functions(usize),
     /// A function that was inlined: its symbol.
     Inlined(Vec<u8>),
-    /// The cycle of these joined functions.
+    /// A cycle: the lowest number of its members.
     Cycle(usize),
     /// Anything else.
     Other(FlameSubject),
@@ -39,7 +41,12 @@ impl Subjects {
                 of[id.index()] = of[side.functions[id].counts_for.index()];
             }
         }
-        Subjects { joined, of }
+        let cycles = [0, 1].map(|side: usize| {
+            let cycles = sides[side].call_graph.graph.cycles().iter();
+            let lowest = cycles.map(|cycle| cycle.members.iter().map(|id| of[side][id.index()]).min().unwrap_or(0));
+            lowest.collect()
+        });
+        Subjects { joined, of, cycles }
     }
 
     /// Returns the number of the joined functions that a function is one of.
@@ -47,16 +54,14 @@ impl Subjects {
         self.of[side][id.index()]
     }
 
-    pub(super) fn key(&self, side: usize, analysis: &Analysis<'_>, flame: &Flame, subject: FlameSubject) -> FrameKey {
+    /// Returns what a frame of one side is about.
+    pub(super) fn key(&self, side: usize, flame: &Flame, subject: FlameSubject) -> FrameKey {
         match subject {
             FlameSubject::Function(id) => FrameKey::Functions(self.number(side, id)),
             FlameSubject::Inlined(number) => {
                 FrameKey::Inlined(flame.inlined.get(number as usize).cloned().unwrap_or_default())
             }
-            FlameSubject::Cycle(at) => {
-                let members = analysis.call_graph.graph.cycles()[at].members.iter();
-                FrameKey::Cycle(members.map(|id| self.number(side, *id)).min().unwrap_or(0))
-            }
+            FlameSubject::Cycle(at) => FrameKey::Cycle(self.cycles[side][at]),
             other => FrameKey::Other(other),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::stable_names::{HASH, start_of_hash};
 use super::{FunctionId, Functions};
 use crate::image::LocalFiles;
 
@@ -66,11 +67,8 @@ impl Functions<'_> {
 /// also occur before the hash, and link-time optimization adds a suffix of its own to distinguish functions of one
 /// name in several files.
 fn proper(name: &[u8]) -> &[u8] {
-    const HASH: usize = 20;
     const PRIVATE: &[u8] = b".lto_priv.";
-    let is_hash = |text: &[u8]| text.starts_with(b"17h") && text.ends_with(b"E");
-    let hash = if name.starts_with(b"_ZN") { name.windows(HASH).rposition(is_hash) } else { None };
-    let start = hash.map_or(1, |at| at + HASH);
+    let start = start_of_hash(name).map_or(1, |at| at + HASH);
     let Some(dot) = name.iter().skip(start).position(|byte| *byte == b'.').map(|at| start + at) else {
         return name;
     };

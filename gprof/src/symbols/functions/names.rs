@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use gmon_demangle::{MAX_LENGTH, Options, demangle_with, looks_mangled};
+use gmon_demangle::{MAX_LENGTH, Options, Style, demangle_with, looks_mangled};
 
 use crate::image::Symbol;
 use crate::terminal;
@@ -46,6 +46,13 @@ pub(super) struct Room {
     written: AtomicUsize,
     /// Whether reports escape control characters in names.
     pub(super) spells: AtomicBool,
+}
+
+/// The source form of a Rust name, without hashes, whatever form the reports show. The length is bounded for each name, so that
+/// the result depends on no other name.
+pub(super) fn without_hashes(name: &[u8]) -> Cow<'_, [u8]> {
+    let max_length = name.len().saturating_mul(GAIN).clamp(SHORT, MAX_LENGTH);
+    demangle_with(name, &Options { style: Style::Rust, max_length, ..Options::default() })
 }
 
 impl Default for Room {

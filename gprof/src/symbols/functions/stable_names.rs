@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::names::without_hashes;
 use super::{FunctionId, Functions};
 
-/// The length of the hash at the end of a name in Rust's legacy scheme, with its length and the letter at the end.
-const HASH: usize = 20;
+/// The length of the hash at the end of a name in Rust's legacy scheme, with the digits of its length and the letter at the end.
+pub(super) const HASH: usize = 20;
 
 impl Functions<'_> {
     /// Returns the name of a function without the parts that may differ between two builds of one source: what names a
@@ -16,7 +17,7 @@ impl Functions<'_> {
         let name = self[id].name;
         match name.starts_with(b"_R") {
             // The hashes are within the name, and numbers of places in the name follow.
-            true => self.readable_name(name),
+            true => without_hashes(name),
             false => Cow::Borrowed(stable(name)),
         }
     }
@@ -31,7 +32,7 @@ fn stable(name: &[u8]) -> &[u8] {
 }
 
 /// The place of the hash in a name of Rust's legacy scheme.
-fn start_of_hash(name: &[u8]) -> Option<usize> {
+pub(super) fn start_of_hash(name: &[u8]) -> Option<usize> {
     let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
     let is_hash = |text: &[u8]| {
         let digits = text.strip_prefix(b"17h").and_then(|rest| rest.strip_suffix(b"E"));
@@ -76,7 +77,9 @@ mod tests {
             is_func: true,
         };
         let names = ["_RNvCs1234_7mycrate3foo", "_RNvCskZ9_7mycrate3foo.llvm.9"];
-        let functions = Functions::new((0..).zip(names).map(symbol).collect(), 10);
+        let mut functions = Functions::new((0..).zip(names).map(symbol).collect(), 10);
+        // How reports show names does not matter.
+        functions.set_demangling(gmon_demangle::Options { style: gmon_demangle::Style::Cpp, ..Default::default() });
         let stable: Vec<_> = functions.ids().map(|id| functions.stable_name(id).into_owned()).collect();
         assert_eq!(stable, [b"mycrate::foo".to_vec(), b"mycrate::foo".to_vec()]);
     }
