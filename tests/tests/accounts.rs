@@ -37,9 +37,14 @@ impl Stage {
 
     /// A histogram with one four-byte bin for each of these samples.
     fn samples(samples: &[(u64, u64)]) -> Vec<Histogram> {
+        Stage::bins(4, samples)
+    }
+
+    /// A histogram with one bin of this many bytes for each of these samples.
+    fn bins(bytes: u64, samples: &[(u64, u64)]) -> Vec<Histogram> {
         let one = |(address, count): &(u64, u64)| Histogram {
             lowpc: *address,
-            highpc: address + 4,
+            highpc: address + bytes,
             profrate: 100,
             dimension: Dimension::SECONDS,
             abbrev: b's',
@@ -187,7 +192,8 @@ fn all_functions_of_our_runtime_count_as_the_profiling_runtime() {
     let addresses: std::collections::BTreeSet<u64> = own.iter().map(|(address, _)| *address).collect();
     let mut samples: Vec<(u64, u64)> = addresses.iter().map(|address| (*address, 1)).collect();
     samples.push((stage.at("middle"), 60));
-    let profile = [Profile { histograms: Stage::samples(&samples), ..Profile::default() }];
+    // A function may have fewer than four bytes.
+    let profile = [Profile { histograms: Stage::bins(1, &samples), ..Profile::default() }];
     for options in ["-p", "-p --no-demangle"] {
         let text = stage.print(options, &profile);
         let runtime = format!("{}.0  of them in the profiling runtime", addresses.len());

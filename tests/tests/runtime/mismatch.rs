@@ -39,10 +39,17 @@ fn a_warning_names_both_builds() {
         program.executable.display(),
         build_id(&program, "other")
     );
-    let options: [&[&str]; 5] = [&["-b"], &["--no-objects"], &["--compat=gnu", "-b"], &["--bsd"], &["-s"]];
+    let options: [&[&str]; 4] = [&["-b"], &["--no-objects"], &["--compat=gnu", "-b"], &["--bsd"]];
     for options in options {
         assert_eq!(gprof(&program, &[options, &["other"]].concat()).0, expected, "{options:?}");
     }
+    // A sum of no profile is an error.
+    let sum = gmon_tests::read(gmon_tests::gprof(), &program.directory, &["-s", "other"]);
+    let left_out = expected.replace("gmon.out: written", "gmon.out: left out of the sum: written");
+    let why =
+        "gprof: no sum: all profiles are of other programs or builds than other: name the program that wrote them\n";
+    assert_eq!(String::from_utf8(sum.stderr).unwrap(), format!("{left_out}{why}"));
+    assert!(sum.status.code() == Some(1) && !program.directory.join("gmon.sum").exists());
     // strip leaves the program the same.
     fs::copy(&program.executable, program.directory.join("stripped")).unwrap();
     tool("strip", &["--strip-debug", program.directory.join("stripped").to_str().unwrap()]);
