@@ -89,7 +89,7 @@ fn dask_makes_the_same_sum_as_one_gprof() {
 }
 
 #[test]
-#[ignore = "takes minutes: for a look at large jobs"]
+#[ignore = "takes half a minute: for a look at large jobs"]
 fn dask_makes_the_same_sum_of_ten_thousand_profiles() {
     let Some(python) = python(&["dask.bag"]) else { return };
     compare_sums(&python, "clusters_large_sum", 10_000);

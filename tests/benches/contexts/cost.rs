@@ -4,11 +4,9 @@ use std::process::Command;
 
 use crate::programs::Program;
 
-/// Pairs at each rate, for four minutes in all.
-const PAIRS: usize = 60;
-
-/// Samples per second. The cost at the higher rate, divided by ten, shows the cost at the lower rate with a tenth of the noise.
-const RATES: [&str; 2] = ["1000", "10000"];
+/// Samples per second, and the number of pairs, for ten minutes in all. The cost at the higher rate, divided by ten, shows the cost at
+/// the lower rate with a tenth of the noise.
+const RATES: [(&str, usize); 2] = [("1000", 320), ("10000", 60)];
 
 pub(crate) fn print(program: &Program) {
     println!(
@@ -16,7 +14,7 @@ pub(crate) fn print(program: &Program) {
         program.name
     );
     println!("|---|---|---|---|---|");
-    for rate in RATES {
+    for (rate, pairs) in RATES {
         let seconds =
             |stacks| cpu_seconds(program, &[("GMON_CLOCK", "wall"), ("GMON_HZ", rate), ("GMON_STACKS", stacks)]);
         // The other way first in every second pair: what a run leaves behind, and a machine that becomes slower, weigh on both alike.
@@ -28,7 +26,7 @@ pub(crate) fn print(program: &Program) {
                 [without, with]
             }
         };
-        let pairs: Vec<[f64; 2]> = (0..PAIRS).map(pair).collect();
+        let pairs: Vec<[f64; 2]> = (0..pairs).map(pair).collect();
         let [without, with] = [0, 1].map(|way| median(pairs.iter().map(|pair| pair[way]).collect()));
         let (ratio, error) = estimate(pairs.iter().map(|pair| (pair[1] / pair[0] - 1.0) * 100.0).collect());
         let scale = 1000.0 / rate.parse::<f64>().unwrap();
