@@ -240,9 +240,8 @@ fn an_empty_profile_has_empty_exports() {
     });
 }
 
-/// Without stacks, no estimate looks like a stack.
-#[test]
-fn without_stacks_each_function_is_a_stack() {
+/// A program in which `main` calls `f`: the samples of each of the two, and the number of calls.
+fn main_and_f(samples: [u64; 2], calls: u64) -> (Table, Profile) {
     let symbol = |at: u64, name| Symbol { address: LOW + 4 * at, name, is_static: false, is_func: true };
     let table = Table { symbols: vec![symbol(0, b"main"), symbol(1, b"f")], end: LOW + 8 };
     let histogram = gmon::Histogram {
@@ -252,10 +251,16 @@ fn without_stacks_each_function_is_a_stack() {
         dimension: gmon::Dimension::SECONDS,
         abbrev: b's',
         signed: false,
-        bins: vec![2, 5],
+        bins: samples.to_vec(),
     };
-    let arc = gmon::Arc { frompc: LOW + 1, selfpc: LOW + 4, count: 3 };
-    let profile = Profile { histograms: vec![histogram], arcs: vec![arc], blocks: Vec::new() };
+    let arc = gmon::Arc { frompc: LOW + 1, selfpc: LOW + 4, count: calls };
+    (table, Profile { histograms: vec![histogram], arcs: vec![arc], blocks: Vec::new() })
+}
+
+/// Without stacks, no estimate looks like a stack.
+#[test]
+fn without_stacks_each_function_is_a_stack() {
+    let (table, profile) = main_and_f([2, 5], 3);
     with_analysis(&table, profile, None, |analysis| {
         assert_eq!(text(analysis, Format::Folded), "f 5\nmain 2\n");
         let csv = text(analysis, Format::Csv);

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use gmon::{Arc, Profile};
-use gprof::internals::Symbol;
+use gmon::Arc;
 use gprof::{Analysis, ArcTimes, Format, FunctionTimes, Place, Stacks, Thread};
 
-use super::common::{LOW, Table};
-use super::{check_callgrind, check_folded, check_speedscope, text, with_analysis};
+use super::common::LOW;
+use super::{check_callgrind, check_folded, check_speedscope, main_and_f, text, with_analysis};
 
 const NAMES: [&[u8]; 4] = [b"worker", b"a;b\xff\n", b"", b"worker"];
 
@@ -63,19 +62,8 @@ pub(crate) fn check(analysis: &Analysis<'_>) {
 /// `main` calls `f` in two threads; a sample belongs to no thread.
 #[test]
 fn each_thread_has_its_part() {
-    let symbol = |at: u64, name| Symbol { address: LOW + 4 * at, name, is_static: false, is_func: true };
-    let table = Table { symbols: vec![symbol(0, b"main"), symbol(1, b"f")], end: LOW + 8 };
-    let histogram = gmon::Histogram {
-        lowpc: LOW,
-        highpc: LOW + 8,
-        profrate: 100,
-        dimension: gmon::Dimension::SECONDS,
-        abbrev: b's',
-        signed: false,
-        bins: vec![3, 10],
-    };
-    let arc = Arc { frompc: LOW + 1, selfpc: LOW + 4, count: 9 };
-    let profile = Profile { histograms: vec![histogram], arcs: vec![arc], blocks: Vec::new() };
+    let (table, profile) = main_and_f([3, 10], 9);
+    let arc = profile.arcs[0];
     let mut stacks = Stacks::new();
     for (name, count, [own, below]) in [(b"reader", 2, [1, 4]), (b"writer", 6, [0, 6])] {
         let thread = Thread { name: name.to_vec(), number: Some(count + 40), calls: vec![Arc { count, ..arc }] };
