@@ -38,6 +38,7 @@ mod page_head;
 mod place;
 mod pprof;
 mod render;
+mod scripts;
 mod source;
 mod speedscope;
 mod stacks;

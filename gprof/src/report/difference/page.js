@@ -19,7 +19,7 @@
   for (const frame of frames.slice().reverse()) {
     if (frame.parent !== null) frames[frame.parent].end = Math.max(frames[frame.parent].end, frame.end);
   }
-  let zoomed = frames[0], current = null;
+  let zoomed = frames[0];
 
   const width = (frame) => (widths.value === "both" ? frame.base + frame.now : frame[widths.value]);
 
@@ -50,14 +50,6 @@
     find("#frames").setAttribute("height", (deepest + 1) * 18);
   }
 
-  function choose(frame) {
-    if (!frame) return;
-    if (current) current.node.classList.remove("current");
-    current = frame;
-    frame.node.classList.add("current");
-    tell(frame);
-  }
-
   function tell(frame) {
     detail.textContent = frame ? frame.lines.join("\n") : "";
   }
@@ -67,22 +59,12 @@
     layout();
   }
 
-  function pattern(text) {
-    if (!text) return null;
-    try {
-      return new RegExp(text, "i");
-    } catch (wrong) {
-      // What is no regular expression is text.
-      return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
-    }
-  }
-
   const body = find("#rows tbody"), rows = Array.from(body.rows);
 
-  function filter() {
-    const wanted = pattern(search.value);
-    for (const frame of frames) frame.node.classList.toggle("other", wanted !== null && !wanted.test(frame.lines[0]));
-    for (const row of rows) row.hidden = wanted !== null && !wanted.test(row.cells[0].textContent);
+  function filter(text) {
+    const test = matcher(text);
+    for (const frame of frames) frame.node.classList.toggle("other", test !== null && !test(frame.lines[0]));
+    for (const row of rows) row.hidden = test !== null && !test(row.cells[0].textContent);
   }
 
   // The first click on a title sorts by size, the next click turns the order around.
@@ -97,19 +79,16 @@
     body.replaceChildren(...rows);
   }
 
-  function move(key) {
+  function near(key, current) {
     const from = current || zoomed, siblings = from.parent === null ? [from] : frames[from.parent].children;
-    const at = siblings.indexOf(from);
-    if (key === "ArrowUp") choose(frames[from.parent]);
-    else if (key === "ArrowDown") choose(from.children[0]);
-    else choose(siblings[at + (key === "ArrowRight" ? 1 : -1)]);
+    if (key === "ArrowUp") return frames[from.parent];
+    if (key === "ArrowDown") return from.children[0];
+    return siblings[siblings.indexOf(from) + (key === "ArrowRight" ? 1 : -1)];
   }
 
-  for (const frame of frames) {
-    frame.node.addEventListener("click", () => { choose(frame); zoom(frame === zoomed && frame.parent !== null ? frames[0] : frame); });
-    frame.node.addEventListener("mouseenter", () => tell(frame));
-    frame.node.addEventListener("mouseleave", () => tell(current));
-  }
+  // A click on the frame that fills the graph shows all frames again.
+  const click = (frame) => zoom(frame === zoomed ? frames[0] : frame);
+  choosing(frames, search, { click, tell, zoom, search: filter, near });
   if (rows.length) {
     Array.from(find("#rows thead tr").cells).forEach((cell, column) => {
       const button = document.createElement("button");
@@ -118,26 +97,7 @@
       cell.replaceChildren(button);
     });
   }
-  search.addEventListener("input", filter);
   widths.addEventListener("change", layout);
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") {
-      search.value = "";
-      search.blur();
-      filter();
-      zoom(frames[0]);
-    } else if (event.target === search || event.target === widths || event.target.tagName === "BUTTON") {
-      return;
-    } else if (event.key === "/") {
-      event.preventDefault();
-      search.focus();
-    } else if (event.key === "Enter") {
-      zoom(current || frames[0]);
-    } else if (event.key.startsWith("Arrow")) {
-      event.preventDefault();
-      move(event.key);
-    }
-  });
   find("#tools").hidden = false;
   document.body.classList.add("scripted");
   layout();

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::super::markup::escaped;
 use super::super::number::{Fixed, General};
-use super::super::page_head;
+use super::super::{page_head, scripts};
 use super::{cells, frames};
 use crate::analysis::{Difference, DifferenceRow};
 use crate::symbols::sources::base as last_part;
@@ -39,7 +39,8 @@ const TEXTS: usize = 2;
 pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let path = difference.new_analysis().images().first().map(|image| image.path.as_os_str().as_encoded_bytes());
     let title = escaped(last_part(path.unwrap_or_default()));
-    page_head::write(&format!("{title}: difference"), STYLE, SCRIPT, out)?;
+    let script = script();
+    page_head::write(&format!("{title}: difference"), STYLE, &script, out)?;
     let mut parts = BODY.split("<!--PART-->");
     let mut part = |out: &mut dyn Write| out.write_all(parts.next().unwrap_or_default().as_bytes());
     part(out)?;
@@ -53,7 +54,11 @@ pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn W
     part(out)?;
     table(difference, out)?;
     part(out)?;
-    writeln!(out, "<script>{SCRIPT}</script>\n</body>\n</html>")
+    writeln!(out, "<script>{script}</script>\n</body>\n</html>")
+}
+
+fn script() -> String {
+    [scripts::TEXT, scripts::FRAMES, SCRIPT].concat()
 }
 
 fn summary(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
@@ -143,7 +148,7 @@ mod tests {
     #[test]
     fn the_parts_fit_and_the_script_ends_nowhere_else() {
         assert_eq!(BODY.matches("<!--PART-->").count(), 5);
-        assert!(!SCRIPT.contains("</") && !STYLE.contains('<') && SCRIPT.len() < 60_000);
+        assert!(!script().contains("</") && !STYLE.contains('<') && script().len() < 60_000);
         for degree in 1..=frames::DEGREES.len() + 1 {
             assert!([format!(".grew{degree} "), format!(".shrank{degree} ")].iter().all(|class| STYLE.contains(class)));
         }

@@ -20,12 +20,7 @@
   if (!frames.length) return;
   const all = frames[0];
   const tiny = all.time * 1e-9;
-  let zoomed = all, current = null, pattern = null;
-
-  function fitted(text, letters) {
-    if (text.length <= letters) return text;
-    return letters < 3 ? "" : text.slice(0, letters - 1) + "…";
-  }
+  let zoomed = all, test = null;
 
   // Divides a text into lines at blanks, and returns the number of lines below the first.
   function wrap(element, text, letters) {
@@ -76,12 +71,12 @@
     const field = document.getElementById("field");
     field.setAttribute("width", Math.min(300, width / 2));
     field.setAttribute("x", width - MARGIN - Math.min(300, width / 2));
-    tell(current);
+    tell(chosen.frame);
   }
 
   function tell(frame) {
     const letters = Math.floor((window.innerWidth - 2 * MARGIN) / LETTER);
-    const found = pattern ? "found: " + percent(matched()) + "  " : "";
+    const found = test ? "found: " + percent(matched()) + "  " : "";
     detail.textContent = fitted(found + (frame ? frame.lines.join("  ") : zoomed !== all ? "Escape shows all" : ""), letters);
   }
 
@@ -102,17 +97,12 @@
   }
 
   function search(text) {
-    try {
-      pattern = text ? new RegExp(text, "i") : null;
-    } catch (wrong) {
-      // What is no regular expression is text.
-      pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
-    }
+    test = matcher(text);
     for (const frame of frames) {
-      frame.isMatch = pattern !== null && pattern.test(frame.name);
+      frame.isMatch = test !== null && test(frame.name);
       frame.node.classList.toggle("match", frame.isMatch);
     }
-    tell(current);
+    tell(chosen.frame);
   }
 
   function zoom(frame) {
@@ -120,21 +110,13 @@
     layout();
   }
 
-  function choose(frame) {
-    if (!frame) return;
-    if (current) current.node.classList.remove("current");
-    current = frame;
-    frame.node.classList.add("current");
-    tell(frame);
-  }
-
-  function move(key) {
+  function near(key, current) {
     const from = current || zoomed;
     const row = from.row + (key === "ArrowUp" ? 1 : key === "ArrowDown" ? -1 : 0);
-    const near = frames.filter((frame) => frame.row === row && (contains(zoomed, frame) || contains(frame, zoomed)));
-    if (key === "ArrowUp") choose(near.find((frame) => contains(from, frame)));
-    else if (key === "ArrowDown") choose(near.find((frame) => contains(frame, from)));
-    else choose(near[near.indexOf(from) + (key === "ArrowRight" ? 1 : -1)]);
+    const around = frames.filter((frame) => frame.row === row && (contains(zoomed, frame) || contains(frame, zoomed)));
+    if (key === "ArrowUp") return around.find((frame) => contains(from, frame));
+    if (key === "ArrowDown") return around.find((frame) => contains(frame, from));
+    return around[around.indexOf(from) + (key === "ArrowRight" ? 1 : -1)];
   }
 
   const field = document.createElementNS("http://www.w3.org/2000/svg", "foreignObject");
@@ -145,33 +127,10 @@
   input.setAttribute("type", "search");
   input.setAttribute("placeholder", "search (/)");
   input.setAttribute("aria-label", "search for functions");
-  input.addEventListener("input", () => search(input.value));
   field.appendChild(input);
   svg.appendChild(field);
 
-  for (const frame of frames) {
-    frame.node.addEventListener("click", () => { choose(frame); zoom(frame); });
-    frame.node.addEventListener("mouseenter", () => tell(frame));
-    frame.node.addEventListener("mouseleave", () => tell(current));
-  }
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") {
-      input.value = "";
-      input.blur();
-      search("");
-      zoom(all);
-    } else if (event.target === input) {
-      return;
-    } else if (event.key === "/") {
-      event.preventDefault();
-      input.focus();
-    } else if (event.key === "Enter") {
-      zoom(current || all);
-    } else if (event.key.startsWith("Arrow")) {
-      event.preventDefault();
-      move(event.key);
-    }
-  });
+  const chosen = choosing(frames, input, { click: zoom, tell, zoom, search, near });
   window.addEventListener("resize", layout);
   layout();
 })();

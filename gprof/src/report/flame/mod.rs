@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::colors::{self, Color};
 use super::markup::{escaped, fitting};
 use super::number::Fixed;
+use super::scripts;
 use crate::analysis::{Analysis, Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};
 use crate::symbols::sources::base;
 
@@ -52,7 +53,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
         let y = HEAD + (rows - 1 - depths[at]) as f64 * ROW;
         write_frame(analysis, flame, frame, [starts[at], y], out)?;
     }
-    writeln!(out, "</g>\n<script><![CDATA[\n{SCRIPT}]]></script>\n</svg>")
+    writeln!(out, "</g>\n<script><![CDATA[\n{}]]></script>\n</svg>", [scripts::TEXT, scripts::FRAMES, SCRIPT].concat())
 }
 
 /// The number of frames below each frame.

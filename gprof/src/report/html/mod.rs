@@ -9,12 +9,13 @@ use std::io::{self, Write};
 
 use super::drawing;
 use super::markup::escaped;
-use super::{page_head, stacks, stats};
+use super::{page_head, scripts, stacks, stats};
 use crate::analysis::Analysis;
 use crate::symbols::sources::base;
 
 /// The scripts of the page, in the order in which they run.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
+    scripts::TEXT,
     include_str!("page.js"),
     include_str!("trees.js"),
     include_str!("flames.js"),

@@ -42,23 +42,6 @@ function inWords(value) {
   return value === 1 ? "1 call" : count(value) + " calls";
 }
 
-// Returns a test for names. What is no regular expression is text.
-function matcher(text) {
-  if (!text) return null;
-  try {
-    const pattern = new RegExp(text, "i");
-    return (name) => pattern.test(name);
-  } catch (wrong) {
-    const lower = text.toLowerCase();
-    return (name) => name.toLowerCase().includes(lower);
-  }
-}
-
-function fitted(text, letters) {
-  if (text.length <= letters) return text;
-  return letters < 3 ? "" : text.slice(0, letters - 1) + "…";
-}
-
 function isDark() {
   return window.matchMedia("(prefers-color-scheme: dark)").matches;
 }
