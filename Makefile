@@ -8,11 +8,26 @@
 #   make runtime-freebsd-amd64 runtime-freebsd-aarch64   add the objects for FreeBSD in lib/gmon/freebsd-..., with LLVM's tools
 #   make runtime-openbsd-amd64 runtime-openbsd-aarch64   add the objects for OpenBSD in lib/gmon/openbsd-..., with the same tools
 #   make check-bsd   run the tests of the objects for the BSDs; installs what the machine lacks, as `make check` does
-#   make install   copy target/dist to PREFIX (default /usr/local; honors DESTDIR)
+#   make install   install target/dist in PREFIX (default /usr/local), or in BINDIR, LIBDIR, INCLUDEDIR, MANDIR, DATADIR, DOCDIR, and
+#                  PKGCONFIGDIR; DESTDIR goes before all of them
+#   make uninstall remove what `make install` with the same directories installed
+#   make licenses  make LICENSES.thirdparty of the sources of the crates, with cargo-bundle-licenses
+#   make vendor    pack the sources of all crates, for builds without a network: docs/building.md
+#   make tarball   pack an archive that works wherever it is unpacked; tarball-aarch64: the same for AArch64, with a cross compiler
+#   make fuzz      run the fuzz targets for SECONDS (default 600) together; 0 runs only the inputs that are known
+#   make deb       build Debian packages
+#   make check-packages check-deb   test the archives, and the Debian packages (as root on Debian)
 #   make bench     run the benchmarks, in turns with the alternatives
 #   make clean     remove everything that was built
 
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/gmon
+PKGCONFIGDIR ?= $(if $(filter FreeBSD,$(SYSTEM)),$(PREFIX)/libdata,$(LIBDIR))/pkgconfig
 CARGO ?= cargo
 OBJCOPY ?= objcopy
 AR ?= ar
@@ -20,13 +35,14 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 DIST := $(TARGET)/dist
 LIBRARY := $(DIST)/lib/gmon
 MANUALS := $(DIST)/share/man
+DOCUMENTS := $(DIST)/share/doc/gmon
 HOST := $(shell uname -m)
 SYSTEM := $(shell uname -s)
 # Where pkg-config looks.
 PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: all demo check check-bsd dist install bench clean runtime runtime-aarch64 gprof tools
+.PHONY: all demo check check-bsd dist install uninstall vendor licenses fuzz bench clean runtime runtime-aarch64 gprof tools documents
 .PHONY: headers runtime-Linux runtime-FreeBSD runtime-OpenBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64 runtime-openbsd-aarch64
 
 all: dist
@@ -40,16 +56,27 @@ check:
 check-bsd:
 	@INSTALL=$(or $(INSTALL),yes) sh tests/check-bsd.sh
 
-dist: runtime gprof tools
-	@mkdir -p "$(DIST)/share/doc/gmon"
-	@cp README.md CHANGELOG.md LICENSE docs/*.md "$(DIST)/share/doc/gmon/"
-	@cp runtime/LICENSE "$(DIST)/share/doc/gmon/LICENSE.runtime"
+dist: runtime gprof tools documents
 
+# The documents are all in one directory, so links from others lose their directory.
+documents:
+	@mkdir -p "$(DOCUMENTS)/pictures" "$(DOCUMENTS)/examples/rust/src"
+	@cp CHANGELOG.md LICENSE LICENSES.thirdparty docs/*.md "$(DOCUMENTS)/"
+	@sh packaging/library-license.sh "$(DOCUMENTS)"
+	@for document in README.md SECURITY.md; do sed 's,](docs/,](,g' $$document >"$(DOCUMENTS)/$$document" || exit; done
+	@cp runtime/LICENSE "$(DOCUMENTS)/LICENSE.runtime"
+	@cp docs/pictures/*.png "$(DOCUMENTS)/pictures/"
+	@cp docs/examples/rust/Cargo.toml "$(DOCUMENTS)/examples/rust/"
+	@cp docs/examples/rust/src/*.rs "$(DOCUMENTS)/examples/rust/src/"
+
+# The program does not contain paths of this machine. GPROF_TARGET names Rust's target if the program is for another machine.
+# GPROF_NAME is the name of the program, its manual page, and its completions, for systems whose gprof stays where it is.
+GPROF_NAME ?= gprof
 gprof:
-	$(CARGO) build --release --package gprof
+	RUSTFLAGS="$(RUSTFLAGS)$$(sh packaging/remap.sh "$(TARGET)")" $(CARGO) build --release --package gprof $(addprefix --target ,$(GPROF_TARGET))
 	@mkdir -p "$(DIST)/bin"
-	@cp "$(TARGET)/release/gprof" "$(DIST)/bin/"
-	$(CARGO) run --quiet --package gprof --example manuals -- "$(DIST)"
+	@cp "$(TARGET)/$(GPROF_TARGET)/release/gprof" "$(DIST)/bin/$(GPROF_NAME)"
+	$(CARGO) run --quiet --package gprof --example manuals -- "$(DIST)" $(GPROF_NAME)
 
 # Each start-up object is the runtime as one relocatable object in which only the public names are global. gcrt1.o has
 # the entry point. grcrt1.o lacks the empty _dl_relocate_static_pie, which a static PIE must get from the C library.
@@ -70,7 +97,7 @@ PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
 SMALL = -C llvm-args=--inline-threshold=5
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
 # gmon-profil is a separate crate; its code must have the same properties as the runtime's.
-RUSTC_PROFIL = RUSTFLAGS="$(RUSTFLAGS) $(SMALL) -C jump-tables=no" $(CARGO) rustc --package gmon-profil --profile runtime --crate-type staticlib
+RUSTC_PROFIL = RUSTFLAGS="$(RUSTFLAGS) $(SMALL) -C jump-tables=no" $(CARGO) rustc --package gmon-profil --features object --profile runtime --crate-type staticlib
 
 # The objects have no jump tables, so a test can follow every branch below mcount and in signal handlers.
 # $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with these cargo options, takes the archive from the
@@ -125,10 +152,11 @@ runtime-OpenBSD:
 	$(call openbsd_library,$(TARGET)/runtime,$(LIBRARY),$(OPENBSD_EMULATION))
 
 # The objects for AArch64, with Rust's target and the cross binutils, beside those for this machine.
-runtime-aarch64: CROSS ?= aarch64-linux-gnu-
-runtime-aarch64: RUST_TARGET = aarch64-unknown-linux-gnu
+CROSS ?= aarch64-linux-gnu-
+AARCH64 := aarch64-unknown-linux-gnu
+AARCH64_LIBRARY := $(LIBRARY)/aarch64
 runtime-aarch64:
-	$(call objects,--target $(RUST_TARGET),$(TARGET)/$(RUST_TARGET)/runtime,$(LIBRARY)/aarch64,$(CROSS)ld,$(CROSS)objcopy,$(CROSS)ar)
+	$(call objects,--target $(AARCH64),$(TARGET)/$(AARCH64)/runtime,$(AARCH64_LIBRARY),$(CROSS)ld,$(CROSS)objcopy,$(CROSS)ar)
 
 # The objects for FreeBSD, on another system, with Debian's Rust (rustc-web, cargo-web, rust-web-src), which has the sources of `core`,
 # and LLVM's tools. The last step sets FreeBSD's ABI in the ELF header; the linker copies the ABI into programs.
@@ -179,7 +207,7 @@ define freebsd
 	$(call freebsd_cargo,$(2),gmon-runtime,--features start)
 	$(call freebsd_object,$(BSD)/build/$(2)/runtime/libgmon_runtime.a,$(LIBRARY)/freebsd-$(1)/gcrt1.o,$(3),_start mcount,$(FREEBSD_GLOBALS))
 	$(call freebsd_cargo,$(2),gmon-runtime,--features runtime)
-	$(call freebsd_cargo,$(2),gmon-profil)
+	$(call freebsd_cargo,$(2),gmon-profil,--features object)
 	$(call freebsd_library,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1),$(3))
 	$(call pkgconfig,$(LIBRARY)/freebsd-$(1))
 endef
@@ -242,7 +270,7 @@ runtime-openbsd-aarch64: headers
 # Tools that go with the objects: the compiler wrapper, the pkg-config file, manual pages.
 tools:
 	@mkdir -p "$(DIST)/bin" "$(PKGCONFIG)" "$(MANUALS)/man1" "$(MANUALS)/man3" "$(MANUALS)/man5"
-	@sed -e 's/@HOST@/$(HOST)/' -e 's/@SYSTEM@/$(SYSTEM)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
+	@sed -e 's/@VERSION@/$(VERSION)/' -e 's/@HOST@/$(HOST)/' -e 's/@SYSTEM@/$(SYSTEM)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
 	@chmod 755 "$(DIST)/bin/gmon-cc"
 	@sed 's/@VERSION@/$(VERSION)/' runtime/gmon.pc.in >"$(PKGCONFIG)/gmon.pc"
 	@cp docs/man/*.1 "$(MANUALS)/man1/"
@@ -253,12 +281,32 @@ tools:
 	@for name in gmon_profil_bsd gmon_profil_openbsd gmon_profil_illumos gmon_pcsample gmon_profil_aix; do \
 		echo ".so man3/profil.3" >"$(MANUALS)/man3/$$name.3"; done
 
+vendor: VENDORED = $(TARGET)/gmon-$(VERSION)-vendor
+vendor:
+	@sh packaging/vendor.sh "$(VENDORED)"
+	@sh packaging/archive.sh "$(VENDORED)"
+
+licenses:
+	@sh packaging/licenses.sh >"$(TARGET)/LICENSES.thirdparty"
+	@cp "$(TARGET)/LICENSES.thirdparty" LICENSES.thirdparty
+
+DIRECTORIES = $(foreach name,DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR PKGCONFIGDIR,$(name)="$($(name))")
+
 install: dist
-	mkdir -p "$(DESTDIR)$(PREFIX)"
-	cp -R "$(DIST)/." "$(DESTDIR)$(PREFIX)/"
+	@$(DIRECTORIES) sh packaging/install.sh "$(DIST)"
+
+uninstall:
+	@$(DIRECTORIES) sh packaging/uninstall.sh
+
+SECONDS ?= 600
+
+fuzz:
+	@sh tests/fuzz.sh run $(SECONDS)
 
 bench: dist
 	@sh tests/bench.sh "$(DIST)"
+
+include packaging/packages.mk
 
 clean:
 	$(CARGO) clean

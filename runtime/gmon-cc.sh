@@ -8,9 +8,13 @@
 # looks for gcrt1.o, and as a further object otherwise (musl-gcc). The files of gmon are found relative to this script.
 set -eu
 
+version=@VERSION@
 # The machine and the system of the objects in lib/gmon. Other machines and systems have directories there.
 host=@HOST@
 host_system=@SYSTEM@
+# The start-up objects and the headers, relative to the directory of this script. `make install` writes the directories that it is given.
+library_from_here=../lib/gmon
+include_from_here=../include
 
 fail() {
     echo "gmon-cc: $*" >&2
@@ -29,8 +33,21 @@ case $self in
     */*) ;;
     *) self=./$self ;;
 esac
-prefix=$(CDPATH="" cd -P -- "${self%/*}/.." && pwd)
-library=$prefix/lib/gmon
+bin=$(CDPATH="" cd -P -- "${self%/*}" && pwd)
+
+# The path of a directory that is given relative to the directory of this script.
+resolved() {
+    path=$1 from=$bin
+    while [ "$path" != "${path#../}" ]; do
+        path=${path#../} from=${from%/*}
+    done
+    case $path in
+        /*) echo "$path" ;;
+        *) echo "$from/$path" ;;
+    esac
+}
+library=$(resolved "$library_from_here")
+include=$(resolved "$include_from_here")
 
 # Whether a word names this program, a link to this program, or another copy of this program.
 is_self() {
@@ -73,7 +90,8 @@ fi
 command -v ${compiler%% *} >/dev/null || fail "cannot find the compiler $compiler: set CC"
 export GMON_CC_RUNS="$compiler"
 
-# Without anything to compile or link (--version, -v, no arguments), the compiler only answers a question.
+# Without anything to compile or link (-v, -dumpmachine, no arguments), the compiler only answers a question. The answer to
+# --version has a last line about gmon-cc.
 is_question=yes
 for argument; do
     case $argument in
@@ -82,7 +100,13 @@ for argument; do
         *) is_question=no ;;
     esac
 done
-[ $is_question = no ] || exec $compiler "$@"
+if [ $is_question = yes ]; then
+    [ "$*" = --version ] || exec $compiler "$@"
+    # Build systems recognize the compiler by the first lines, and take the first number for its version.
+    $compiler --version || exit
+    echo "gmon-cc (gmon toolchain) $version for $($compiler -dumpmachine 2>/dev/null || echo $host)"
+    exit
+fi
 
 # The machine as directories and compilers name it: FreeBSD says amd64 and arm64.
 architecture() {
@@ -126,7 +150,7 @@ for argument; do
         -pie) pie=yes ;;
     esac
 done
-set -- "-I$prefix/include" "$@"
+set -- "-I$include" "$@"
 set -- "-B$library" "$@"
 [ $static_pie = no ] || set -- "-B$library/static-pie" "$@"
 set -- -pg "$@"

@@ -68,7 +68,7 @@ EOF
     "$cargo" bench --quiet --package gmon-tests --bench contexts -- callgrind
     cat <<EOF
 
-The stacks of the same programs at 1,000 samples per second, and the codes of the reasons for which chains were cut ([format.md](format.md#side-files)):
+The stacks of the same programs at 1,000 samples per second, and the codes of the reasons for which chains were cut ([side-file.md](side-file.md)):
 
 EOF
     "$cargo" bench --quiet --package gmon-tests --bench contexts -- whole

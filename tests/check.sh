@@ -83,6 +83,12 @@ if ! [ -x "$musl/aarch64-musl-gcc" ]; then
         echo "Installing musl for AArch64 into $musl" &&
         sh tests/musl-aarch64.sh "$musl" || missing="$missing musl for aarch64"
 fi
+# GNU gprof for images of other machines and systems, beside the system's own.
+multiarch=${CARGO_TARGET_DIR:-target}/multiarch
+if ! [ -x "$multiarch/gprof" ]; then
+    may_install && command -v apt-get >/dev/null 2>&1 && echo "Installing GNU gprof for other machines into $multiarch" &&
+        sh tests/multiarch-gprof.sh "$multiarch" || missing="$missing GNU gprof for other machines"
+fi
 cc --version | head -n 1
 command -v gprof >/dev/null 2>&1 && gprof --version | head -n 1
 
@@ -129,6 +135,36 @@ if ! [ -d "$readers/firefox/node_modules/@firefox-devtools" ]; then
         echo "check: Firefox Profiler cannot be installed; the test that needs it says SKIPPED"
 fi
 
+step "licenses and sources of the crates"
+# Without optimization, these tools compile in one minute and in 20 seconds. Both need no network when they run.
+tools=$(mkdir -p "${CARGO_TARGET_DIR:-target}/tools/bin" && cd "${CARGO_TARGET_DIR:-target}/tools" && pwd)
+PATH=$tools/bin:$PATH
+has_tool() { # has_tool NAME VERSION: installs the tool if it is missing
+    command -v "$1" >/dev/null 2>&1 || {
+        may_install && echo "Installing $1 into $tools" &&
+            "$cargo" install --quiet --debug --locked --version "$2" --root "$tools" --target-dir "$tools/build" "$1" &&
+            rm -rf "$tools/build"
+    } || {
+        missing="$missing $1"
+        echo "check: $1 cannot be installed; its check is SKIPPED"
+        return 1
+    }
+}
+"$cargo" fetch --quiet --locked || true
+if has_tool cargo-deny 0.20.2; then
+    "$cargo" deny --offline --log-level warn check licenses bans sources
+fi
+# The committed file must name each crate that is linked. With the tool, the texts are compared too.
+sh packaging/linked-crates.sh | while read -r name version; do
+    grep -q -E "(^|, )$name $version(,|:)" LICENSES.thirdparty ||
+        { echo "check: LICENSES.thirdparty lacks $name $version: run make licenses" >&2; exit 1; }
+done
+if has_tool cargo-bundle-licenses 5.0.0; then
+    sh packaging/licenses.sh >"$tools/LICENSES.thirdparty"
+    diff LICENSES.thirdparty "$tools/LICENSES.thirdparty" ||
+        { echo "check: LICENSES.thirdparty differs from the sources of the crates: run make licenses" >&2; exit 1; }
+fi
+
 step "formatting and lints"
 "$cargo" fmt --all --check
 "$cargo" clippy --workspace --all-targets -- -D warnings
@@ -142,17 +178,15 @@ if has_library "$target"; then
         "$cargo" clippy --package gmon-runtime --target "$target" --features "$features" -- -D warnings
     done
 fi
-# Fuzz targets are workspaces of their own. Nothing is linked here: the path keeps libFuzzer's C++ from being compiled.
-for targets in */fuzz */*/fuzz; do
-    [ -f "$targets/Cargo.toml" ] || continue
-    CUSTOM_LIBFUZZER_PATH=/nonexistent/libFuzzer.a "$cargo" clippy --manifest-path "$targets/Cargo.toml" --locked --quiet \
-        --target-dir "${CARGO_TARGET_DIR:-target}/fuzz" -- -D warnings || {
-        # Without its crates the workspace cannot be checked.
-        "$cargo" fetch --manifest-path "$targets/Cargo.toml" --locked 2>/dev/null && exit 1
-        missing="$missing the crates that $targets needs,"
-        echo "check: SKIPPED: the fuzz targets in $targets are not built"
-    }
-done
+# The fuzz targets are a workspace of their own. Nothing is linked here: the path keeps libFuzzer's C++ from being compiled.
+fuzz=tests/fuzz/targets/Cargo.toml
+CUSTOM_LIBFUZZER_PATH=/nonexistent/libFuzzer.a "$cargo" clippy --manifest-path "$fuzz" --locked --quiet \
+    --target-dir "${CARGO_TARGET_DIR:-target}" -- -D warnings || {
+    # Without its crates the workspace cannot be checked.
+    "$cargo" fetch --manifest-path "$fuzz" --locked 2>/dev/null && exit 1
+    missing="$missing the crates that the fuzz targets need,"
+    echo "check: SKIPPED: the fuzz targets are not checked"
+}
 
 step "documentation"
 export RUSTDOCFLAGS="-D warnings"
@@ -163,6 +197,21 @@ export RUSTDOCFLAGS="-D warnings"
 
 step "the distribution"
 make --no-print-directory dist
+sh tests/packages/paths.sh "${CARGO_TARGET_DIR:-target}/dist"
+
+step "the packages of the crates"
+oldest=${CARGO_TARGET_DIR:-target}/rust-1.85
+if ! [ -x "$oldest/run" ]; then
+    { may_install && command -v apt-get && command -v dpkg; } >/dev/null 2>&1 &&
+        echo "Installing Debian's Rust 1.85 into $oldest (440 MB)" &&
+        sh tests/oldest-rust.sh "$oldest" || { missing="$missing Rust 1.85,"; oldest=; }
+fi
+if "$cargo" fetch --quiet --locked 2>/dev/null; then
+    sh tests/packages/crates.sh "${CARGO_TARGET_DIR:-target}/crates" "$oldest"
+else
+    missing="$missing the sources of all crates,"
+    echo "check: SKIPPED: the packages of the crates are not built"
+fi
 
 step "tests"
 log=${CARGO_TARGET_DIR:-target}/check.log

@@ -15,13 +15,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn print_hottest(profile: &Profile) {
     let mut hits = Vec::new();
-    for histogram in &profile.histograms {
-        for bin in 0..histogram.bins.len() {
-            hits.push((histogram.count(bin), histogram.bin_range(bin)));
-        }
+    for histogram in profile.histograms() {
+        hits.extend(histogram.hit().map(|(bin, count)| (count, histogram.bin_range(bin))));
     }
     hits.sort_by_key(|(count, _)| -count);
-    for (count, range) in hits.iter().take(10).filter(|(count, _)| *count != 0) {
+    for (count, range) in hits.iter().take(10) {
         println!("{count:8} {:#x}..{:#x}", range.start, range.end);
     }
 }

@@ -5,14 +5,20 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::distinct::{Crowded, Distinct};
-use crate::{Arc, Block, Error, Histogram, Profile, Result};
+use crate::histograms::Histograms;
+use crate::{Arc, Block, Profile, SumError};
 
 /// The sum of any number of profiles of one program.
 ///
-/// Arcs with the same pair of addresses become one arc, in the order of their first appearance, and so do basic
-/// blocks. Histograms of the same address range are added bin by bin; histograms of disjoint ranges are kept side by
-/// side. Sums have 64 bits; a larger sum is an error. Memory grows with the code that the profiles cover, not with
-/// the number of profiles.
+/// Arcs with the same pair of addresses become one arc, and so do basic blocks of one address. Histograms of the same
+/// address range are added bin by bin; histograms of disjoint ranges are kept side by side. Sums have 64 bits; a larger
+/// sum is an error. Memory grows with the code that the profiles cover, not with the number of profiles.
+///
+/// A program that adds up any number of files:
+///
+/// ```no_run
+#[doc = include_str!("../examples/sum.rs")]
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Accumulator {
     histograms: Histograms,
@@ -27,26 +33,49 @@ impl Accumulator {
         Accumulator::default()
     }
 
-    /// Adds a profile.
+    /// Adds a profile. The order of the calls and the list of images are properties of one run: the sum has neither.
     ///
     /// # Errors
     ///
     /// When histograms overlap without having the same range, when they differ in dimension, abbreviation, rate or
     /// bin size (by more than a millionth of two code bytes), or when histograms of one range have different numbers
     /// of bins. When a sum needs more than 64 bits, or 63 bits if one of the histograms is signed. After an error,
-    /// the sum contains a part of the profile and must not be used.
-    pub fn add(&mut self, profile: Profile) -> Result<()> {
-        for histogram in profile.histograms {
-            self.histograms.add(histogram)?;
+    /// the sum is the same as before.
+    pub fn add(&mut self, profile: Profile) -> Result<(), SumError> {
+        let Profile { histograms, arcs, blocks, .. } = profile;
+        // The histograms of one profile go together: what can be added to the sum alone can be added with the others.
+        for histogram in histograms.list() {
+            self.histograms.check(histogram)?;
         }
-        self.arcs.add(profile.arcs)?;
-        self.blocks.add(profile.blocks)
+        let known = self.arcs.list.len();
+        self.arcs.add(&arcs)?;
+        if let Err(error) = self.blocks.add(&blocks) {
+            self.arcs.remove(&arcs, known);
+            return Err(error);
+        }
+        for histogram in histograms.finish() {
+            self.histograms.add_alike(histogram)?;
+        }
+        Ok(())
     }
 
-    /// Returns the sum of the profiles that were added.
+    /// Returns the sum of the profiles that were added, sorted by address: the sum does not depend on the order in which
+    /// the profiles were added.
     #[must_use]
     pub fn finish(self) -> Profile {
-        Profile { histograms: self.histograms.finish(), arcs: self.arcs.list, blocks: self.blocks.list }
+        let mut sum = self.finish_in_order();
+        sum.histograms.sort();
+        sum.arcs.sort_unstable();
+        sum.blocks.sort_unstable();
+        sum
+    }
+
+    /// Returns the sum of the profiles that were added, with the histograms, arcs, and blocks in the order of their
+    /// first appearance.
+    #[must_use]
+    pub fn finish_in_order(self) -> Profile {
+        let (histograms, arcs, blocks) = (self.histograms, self.arcs.list, self.blocks.list);
+        Profile { histograms, arcs, blocks, ..Profile::default() }
     }
 }
 
@@ -59,7 +88,7 @@ trait Counted: Copy {
     /// The key as two words.
     fn words(&self) -> (u64, u64);
     fn count(&mut self) -> &mut u64;
-    fn overflow(&self) -> Error;
+    fn overflow(&self) -> SumError;
 }
 
 impl Counted for Arc {
@@ -77,8 +106,8 @@ impl Counted for Arc {
         &mut self.count
     }
 
-    fn overflow(&self) -> Error {
-        Error::ArcOverflow { frompc: self.frompc, selfpc: self.selfpc }
+    fn overflow(&self) -> SumError {
+        SumError::ArcOverflow { frompc: self.frompc, selfpc: self.selfpc }
     }
 }
 
@@ -97,8 +126,8 @@ impl Counted for Block {
         &mut self.count
     }
 
-    fn overflow(&self) -> Error {
-        Error::BlockOverflow { addr: self.addr }
+    fn overflow(&self) -> SumError {
+        SumError::BlockOverflow { addr: self.addr }
     }
 }
 
@@ -117,36 +146,62 @@ impl<T: Counted> Default for Counts<T> {
 }
 
 impl<T: Counted> Counts<T> {
-    fn add(&mut self, more: Vec<T>) -> Result<()> {
+    /// Adds counts. After an error, nothing has changed.
+    fn add(&mut self, more: &[T]) -> Result<(), SumError> {
         if self.list.is_empty() {
-            self.list = merged(more)?;
+            self.list = merged(more.to_vec())?;
             return Ok(());
         }
         if self.index.is_empty() {
             self.index = self.list.iter().enumerate().map(|(at, thing)| (thing.key(), at)).collect();
         }
+        let known = self.list.len();
         // Profiles of one program have most items in the same order: the next item often follows the previous one in
         // the list.
         let mut next = 0;
-        for thing in more {
+        for (done, thing) in more.iter().enumerate() {
             let key = thing.key();
             let at = if self.list.get(next).is_some_and(|known| known.key() == key) {
                 next
             } else {
                 *self.index.entry(key).or_insert(self.list.len())
             };
-            match self.list.get_mut(at) {
-                Some(known) => increase(known, thing)?,
-                None => self.list.push(thing),
+            let added = match self.list.get_mut(at) {
+                Some(sum) => increase(sum, *thing),
+                None => {
+                    self.list.push(*thing);
+                    Ok(())
+                }
+            };
+            if let Err(error) = added {
+                self.remove(more.get(..done).unwrap_or_default(), known);
+                return Err(error);
             }
             next = at.saturating_add(1);
         }
         Ok(())
     }
+
+    /// Takes back what was added to a list that had `known` items.
+    fn remove(&mut self, added: &[T], known: usize) {
+        if known == 0 {
+            *self = Counts::default();
+            return;
+        }
+        for mut thing in added.iter().copied() {
+            let at = self.index.get(&thing.key()).copied().filter(|at| *at < known);
+            if let Some(sum) = at.and_then(|at| self.list.get_mut(at)) {
+                *sum.count() = sum.count().saturating_sub(*thing.count());
+            }
+        }
+        for thing in self.list.drain(known.min(self.list.len())..) {
+            self.index.remove(&thing.key());
+        }
+    }
 }
 
 /// Merges items that occur more than once in a list.
-fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>> {
+fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>, SumError> {
     let mut distinct = Distinct::with_room(list.len());
     let mut kept = 0_usize;
     for at in 0..list.len() {
@@ -172,7 +227,7 @@ fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>> {
 }
 
 /// Merges the items by sorting, which works for any list.
-fn merged_by_sort<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>> {
+fn merged_by_sort<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>, SumError> {
     let mut order: Vec<(T::Key, usize)> = list.iter().enumerate().map(|(at, thing)| (thing.key(), at)).collect();
     order.sort_unstable();
     let mut is_repeated = vec![false; list.len()];
@@ -190,104 +245,8 @@ fn merged_by_sort<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>> {
     Ok(list)
 }
 
-fn increase<T: Counted>(known: &mut T, mut more: T) -> Result<()> {
+fn increase<T: Counted>(known: &mut T, mut more: T) -> Result<(), SumError> {
     let overflow = known.overflow();
     *known.count() = known.count().checked_add(*more.count()).ok_or(overflow)?;
-    Ok(())
-}
-
-/// Histograms that do not overlap, in the order of their first appearance.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Histograms {
-    list: Vec<Histogram>,
-    /// The index in `list` of the histogram that starts at an address.
-    index: BTreeMap<u64, usize>,
-}
-
-impl Histograms {
-    pub(crate) fn finish(self) -> Vec<Histogram> {
-        self.list
-    }
-
-    /// Adds a histogram to the one of the same range, or appends it if there is none. Drops a histogram without range
-    /// and bins, which contains no information.
-    pub(crate) fn add(&mut self, histogram: Histogram) -> Result<()> {
-        if !histogram.has_bins()? {
-            return Ok(());
-        }
-        if let Some(first) = self.list.first() {
-            check_alike(first, &histogram)?;
-        }
-        // Ranges in the index are disjoint: only the last range that starts below the new range's end can overlap it.
-        let below = self.index.range(..histogram.highpc).next_back();
-        match below.and_then(|(_, index)| self.list.get_mut(*index)) {
-            Some(sum) if sum.range() == histogram.range() => add_bins(sum, &histogram),
-            Some(other) if other.highpc > histogram.lowpc => {
-                Err(Error::Overlap { first: other.range(), second: histogram.range() })
-            }
-            _ => {
-                self.index.insert(histogram.lowpc, self.list.len());
-                self.list.push(histogram);
-                Ok(())
-            }
-        }
-    }
-}
-
-/// Whether two histograms can be in one profile: the conditions of GNU gprof, and equal rates.
-fn check_alike(first: &Histogram, second: &Histogram) -> Result<()> {
-    if first.dimension != second.dimension {
-        return Err(Error::DimensionsDiffer { first: first.dimension, second: second.dimension });
-    }
-    if first.abbrev != second.abbrev {
-        return Err(Error::AbbrevsDiffer { first: first.abbrev, second: second.abbrev });
-    }
-    if first.profrate != second.profrate {
-        return Err(Error::RatesDiffer { first: first.profrate, second: second.profrate });
-    }
-    // For equal ranges only the number of bins matters, which the addition checks.
-    if first.range() != second.range() && !same_scale(first, second) {
-        return Err(Error::ScalesDiffer {
-            first: first.range(),
-            first_bins: first.bins.len(),
-            second: second.range(),
-            second_bins: second.bins.len(),
-        });
-    }
-    Ok(())
-}
-
-/// Whether the bins of two histograms have the same size, up to a millionth of two code bytes. This is GNU gprof's
-/// condition without its rounding errors.
-fn same_scale(first: &Histogram, second: &Histogram) -> bool {
-    let scale = |histogram: &Histogram| {
-        let units = histogram.highpc.saturating_sub(histogram.lowpc) / 2;
-        (u128::from(units), histogram.bins.len() as u128)
-    };
-    let ((units, bins), (other_units, other_bins)) = (scale(first), scale(second));
-    let difference = units.saturating_mul(other_bins).abs_diff(other_units.saturating_mul(bins));
-    difference.saturating_mul(1_000_000) <= bins.saturating_mul(other_bins)
-}
-
-/// Adds a histogram of the same range. The sum is signed if either is.
-fn add_bins(sum: &mut Histogram, other: &Histogram) -> Result<()> {
-    let range = sum.range();
-    if sum.bins.len() != other.bins.len() {
-        return Err(Error::BinsDiffer { range, first: sum.bins.len(), second: other.bins.len() });
-    }
-    if sum.signed == other.signed && !sum.signed {
-        for (bin, (count, more)) in sum.bins.iter_mut().zip(&other.bins).enumerate() {
-            *count = count.checked_add(*more).ok_or_else(|| Error::BinOverflow { range: range.clone(), bin })?;
-        }
-        return Ok(());
-    }
-    for bin in 0..sum.bins.len() {
-        let total = sum.count(bin).saturating_add(other.count(bin));
-        let total = i64::try_from(total).map_err(|_| Error::BinOverflow { range: range.clone(), bin })?;
-        if let Some(count) = sum.bins.get_mut(bin) {
-            *count = total.cast_unsigned();
-        }
-    }
-    sum.signed = true;
     Ok(())
 }

@@ -3,6 +3,8 @@
 //! [`crate::write()`] and the profiling runtime write their files with these functions, each into its own [`Sink`].
 //! The sink determines the size and the byte order of an address. The functions determine the layout, and how to
 //! write a count that does not fit its field.
+//!
+//! License: 0BSD, besides that of the crate, because the runtime links this module into programs.
 
 pub mod side_file;
 
@@ -19,6 +21,8 @@ pub const GNU_ARC_MOST: u64 = u32::MAX as u64;
 
 /// The calls from one call site to one function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Arc {
     /// An address in the caller: the return address of the call, which some systems round down.
     pub frompc: u64,
@@ -26,6 +30,14 @@ pub struct Arc {
     pub selfpc: u64,
     /// The number of calls.
     pub count: u64,
+}
+
+impl Arc {
+    /// Makes a count of the calls from `frompc` to `selfpc`.
+    #[must_use]
+    pub const fn new(frompc: u64, selfpc: u64, count: u64) -> Arc {
+        Arc { frompc, selfpc, count }
+    }
 }
 
 /// Receives the bytes of a file in order.
@@ -100,8 +112,8 @@ pub struct GnuHistogram<'a> {
 pub fn bsd_header<S: Sink>(out: &mut S, header: &BsdHeader) -> Result<(), S::Error> {
     out.word(header.lowpc)?;
     out.word(header.highpc)?;
-    for number in [header.ncnt, GMONVERSION, header.profrate.cast_signed(), header.spare, 0, 0] {
-        out.u32(number.cast_unsigned());
+    for number in [header.ncnt, GMONVERSION, header.profrate as i32, header.spare, 0, 0] {
+        out.u32(number as u32);
     }
     Ok(())
 }

@@ -4,20 +4,23 @@ use core::fmt;
 
 /// Everything about a file's layout that a reader must know in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Encoding {
     /// The family of the file.
     pub form: Form,
-    /// The size of an address.
-    pub word: Word,
+    /// The sizes of an address and of a C `long`.
+    pub model: DataModel,
     /// The byte order of every number.
     pub order: Order,
 }
 
 /// The families of profile files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Form {
-    /// Magic `gmon`, then tagged records: glibc and everything built on it.
+    /// Magic `gmon`, then tagged records: glibc and everything built on it. Versions 0 and 1.
     Gnu,
     /// A header, 16-bit samples, arcs to the end of the file: 4.4BSD, NetBSD, DragonFly, Cygwin, MinGW and others.
     Bsd,
@@ -25,10 +28,62 @@ pub enum Form {
     FreeBsd(Counter),
     /// 4.4BSD's form with the size of the arcs in the first spare word.
     OpenBsd,
+    /// A header without version and rate, 16-bit samples, arcs to the end of the file: 4.2BSD and 4.3BSD.
+    OldBsd(OldHeader),
+    /// What glibc's dynamic linker writes if `LD_PROFILE` names a shared object.
+    LdProfile,
+    /// The tagged file of Darwin.
+    Darwin,
+    /// The tagged file of NeXT, with the old header of the samples.
+    Next,
+    /// The versioned file of illumos and Solaris (`PROF`): raw program counters, calls, and modules.
+    IllumosProf,
+    /// What the run-time linker of illumos and Solaris writes for a shared object.
+    IllumosRtld,
+    /// The file of System V's `prof`: counts of functions, then samples.
+    MonOut,
+}
+
+/// The header of 4.2BSD's form. With 32-bit words, all three have 12 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum OldHeader {
+    /// The fields without padding: 20 bytes with 64-bit words. GNU gprof reads and writes these.
+    Packed,
+    /// The structure of a C compiler: 24 bytes with 64-bit words, of which the last four are padding.
+    Padded,
+    /// The size of the samples has 8 bytes with 64-bit words: illumos before the versioned form.
+    Wide,
+}
+
+impl OldHeader {
+    /// The size of the header in bytes: two addresses, a size, and padding.
+    #[must_use]
+    pub fn size(self, word: Word) -> u64 {
+        match (word, self) {
+            (Word::W32, _) => 12,
+            (Word::W64, OldHeader::Packed) => 20,
+            (Word::W64, OldHeader::Padded | OldHeader::Wide) => 24,
+        }
+    }
+}
+
+/// The sizes of an address and of a C `long` on the system that ran the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum DataModel {
+    /// Both have 4 bytes.
+    Ilp32,
+    /// Both have 8 bytes: all 64-bit systems but Windows.
+    Lp64,
+    /// An address has 8 bytes and a `long` 4: 64-bit Windows. Only the counts of arcs in 4.4BSD's form differ from
+    /// [`DataModel::Lp64`].
+    Llp64,
 }
 
 /// The type of FreeBSD's histogram counters, `histcounter_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Counter {
     /// The width of a counter.
     pub width: CounterWidth,
@@ -38,6 +93,7 @@ pub struct Counter {
 
 /// The width of a histogram counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CounterWidth {
     /// One byte.
     Bits8,
@@ -51,6 +107,7 @@ pub enum CounterWidth {
 
 /// The size of an address in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Word {
     /// 32 bits.
     W32,
@@ -60,6 +117,7 @@ pub enum Word {
 
 /// The byte order of a file, which is that of the machine that ran the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Order {
     /// Least significant byte first.
     Little,
@@ -69,13 +127,129 @@ pub enum Order {
 
 /// What is known about a file in advance, usually from the executable. `None` is detected; a given value is trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hints {
     /// The family.
     pub form: Option<Form>,
     /// The size of an address.
     pub word: Option<Word>,
+    /// The sizes of an address and of a C `long`.
+    pub model: Option<DataModel>,
     /// The byte order.
     pub order: Option<Order>,
+    /// What the name of the file says.
+    pub(crate) name: Option<KnownName>,
+}
+
+/// The names of files that say something about their form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KnownName {
+    /// `mon.out`, which has no magic.
+    MonOut,
+    /// `gmon.sum`, whose header may be that of one of the profiles.
+    Sum,
+    /// `profile`, as in Linux's `/proc`.
+    KernelProfile,
+}
+
+/// A kind of hint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HintKind {
+    /// [`Hints::form`].
+    Form,
+    /// [`Hints::word`].
+    Word,
+    /// [`Hints::model`].
+    Model,
+    /// [`Hints::order`].
+    Order,
+}
+
+impl Encoding {
+    /// Makes an encoding.
+    #[must_use]
+    pub const fn new(form: Form, model: DataModel, order: Order) -> Encoding {
+        Encoding { form, model, order }
+    }
+
+    /// The size of an address.
+    #[must_use]
+    pub fn word(&self) -> Word {
+        self.model.word()
+    }
+}
+
+impl Hints {
+    /// Knows nothing in advance.
+    #[must_use]
+    pub fn new() -> Hints {
+        Hints::default()
+    }
+
+    /// Knows the family.
+    #[must_use]
+    pub fn with_form(self, form: Form) -> Hints {
+        Hints { form: Some(form), ..self }
+    }
+
+    /// Does not know the family.
+    #[must_use]
+    pub fn without_form(self) -> Hints {
+        Hints { form: None, ..self }
+    }
+
+    /// Knows the size of an address.
+    #[must_use]
+    pub fn with_word(self, word: Word) -> Hints {
+        Hints { word: Some(word), ..self }
+    }
+
+    /// Knows the sizes of an address and of a C `long`.
+    #[must_use]
+    pub fn with_model(self, model: DataModel) -> Hints {
+        Hints { word: Some(model.word()), model: Some(model), ..self }
+    }
+
+    /// Knows the name of the file. Some forms have no magic, and only their name tells: `mon.out`, and Linux's
+    /// `/proc/profile`. The directories of a path make no difference.
+    #[must_use]
+    pub fn with_file_name(self, path: &[u8]) -> Hints {
+        let name = match path.rsplit(|byte| *byte == b'/').next() {
+            Some(b"mon.out") => Some(KnownName::MonOut),
+            Some(b"gmon.sum") => Some(KnownName::Sum),
+            Some(b"profile") => Some(KnownName::KernelProfile),
+            _ => None,
+        };
+        Hints { name, ..self }
+    }
+
+    /// Knows the byte order.
+    #[must_use]
+    pub fn with_order(self, order: Order) -> Hints {
+        Hints { order: Some(order), ..self }
+    }
+}
+
+impl DataModel {
+    /// The size of an address.
+    #[must_use]
+    pub fn word(self) -> Word {
+        match self {
+            DataModel::Ilp32 => Word::W32,
+            DataModel::Lp64 | DataModel::Llp64 => Word::W64,
+        }
+    }
+}
+
+/// The data model that most systems with addresses of this size have.
+impl From<Word> for DataModel {
+    fn from(word: Word) -> DataModel {
+        match word {
+            Word::W32 => DataModel::Ilp32,
+            Word::W64 => DataModel::Lp64,
+        }
+    }
 }
 
 impl CounterWidth {
@@ -123,12 +297,27 @@ impl Counter {
 }
 
 impl Form {
+    /// One form of each family that this library reads, for lists of what is built in. FreeBSD's is there with one of its counters.
+    pub const ALL: &[Form] = &[
+        Form::Gnu,
+        Form::Bsd,
+        Form::FreeBsd(Counter::U16),
+        Form::OpenBsd,
+        Form::OldBsd(OldHeader::Packed),
+        Form::LdProfile,
+        Form::Darwin,
+        Form::Next,
+        Form::IllumosProf,
+        Form::IllumosRtld,
+        Form::MonOut,
+    ];
+
     /// The type of this form's histogram counters.
     #[must_use]
     pub fn counter(self) -> Counter {
         match self {
             Form::FreeBsd(counter) => counter,
-            Form::Gnu | Form::Bsd | Form::OpenBsd => Counter::U16,
+            _ => Counter::U16,
         }
     }
 }
@@ -162,8 +351,31 @@ impl Word {
 
 impl fmt::Display for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Encoding { form, word, order } = self;
-        write!(f, "{word} {order} {form}")
+        let Encoding { form, model, order } = self;
+        let word = model.word();
+        write!(f, "{word} {order} {form}")?;
+        if *model == DataModel::Llp64 { f.write_str(" with 32-bit long") } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for HintKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            HintKind::Form => "form",
+            HintKind::Word => "word size",
+            HintKind::Model => "data model",
+            HintKind::Order => "byte order",
+        })
+    }
+}
+
+impl fmt::Display for DataModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DataModel::Ilp32 => "ILP32",
+            DataModel::Lp64 => "LP64",
+            DataModel::Llp64 => "LLP64",
+        })
     }
 }
 
@@ -174,6 +386,15 @@ impl fmt::Display for Form {
             Form::Bsd => "4.4BSD",
             Form::FreeBsd(_) => "FreeBSD",
             Form::OpenBsd => "OpenBSD",
+            Form::OldBsd(OldHeader::Packed) => "4.2BSD",
+            Form::OldBsd(OldHeader::Padded) => "4.2BSD (padded header)",
+            Form::OldBsd(OldHeader::Wide) => "old illumos",
+            Form::LdProfile => "LD_PROFILE",
+            Form::Darwin => "Darwin",
+            Form::Next => "NeXT",
+            Form::IllumosProf => "illumos PROF",
+            Form::IllumosRtld => "illumos run-time linker",
+            Form::MonOut => "mon.out",
         })
     }
 }
@@ -193,5 +414,30 @@ impl fmt::Display for Order {
             Order::Little => "little-endian",
             Order::Big => "big-endian",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_forms_has_each_family() {
+        // This match makes a new family a compiler error here, until `ALL` and the number have the family too.
+        let family = |form: &Form| match form {
+            Form::Gnu => 0,
+            Form::Bsd => 1,
+            Form::FreeBsd(_) => 2,
+            Form::OpenBsd => 3,
+            Form::OldBsd(_) => 4,
+            Form::LdProfile => 5,
+            Form::Darwin => 6,
+            Form::Next => 7,
+            Form::IllumosProf => 8,
+            Form::IllumosRtld => 9,
+            Form::MonOut => 10,
+        };
+        let families: alloc::vec::Vec<_> = Form::ALL.iter().map(family).collect();
+        assert_eq!(families, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     }
 }

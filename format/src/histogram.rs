@@ -1,29 +1,115 @@
-//! The bins of a histogram and their addresses.
+//! Samples of one address range.
 
 use core::ops::Range;
 
-use crate::{Error, Histogram, Result};
+use crate::{Bins, HistogramError, Unit};
+
+/// Samples of the program counter over one address range, in bins of equal size.
+///
+/// The range is not empty, and there is at least one bin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Parts"))]
+pub struct Histogram {
+    lowpc: u64,
+    highpc: u64,
+    unit: Unit,
+    bins: Bins,
+}
 
 impl Histogram {
-    /// The count of one bin, which is negative only in a signed histogram; 0 for a bin that does not exist.
+    /// Makes a histogram of the addresses of `range`.
+    ///
+    /// # Errors
+    ///
+    /// When the range is empty, when there are no bins, or when sparse bins are not in ascending order.
+    pub fn new(range: Range<u64>, unit: Unit, bins: impl Into<Bins>) -> Result<Histogram, HistogramError> {
+        let Range { start: lowpc, end: highpc } = range;
+        let bins = bins.into();
+        if highpc <= lowpc {
+            return Err(HistogramError::NoRange { lowpc, highpc });
+        }
+        if bins.is_empty() {
+            return Err(HistogramError::NoBins { range });
+        }
+        if let Bins::Sparse { bins, counts } = &bins {
+            let mut next = 0;
+            for (bin, _) in counts {
+                if *bin < next || bin >= bins {
+                    return Err(HistogramError::Unordered { bin: *bin, bins: *bins });
+                }
+                next = bin.saturating_add(1);
+            }
+        }
+        Ok(Histogram { lowpc, highpc, unit, bins })
+    }
+
+    /// The lowest address that is sampled.
     #[must_use]
-    pub fn count(&self, bin: usize) -> i128 {
-        self.bins.get(bin).map_or(0, |count| self.value(*count))
+    pub fn lowpc(&self) -> u64 {
+        self.lowpc
+    }
+
+    /// The address after the highest sampled address.
+    #[must_use]
+    pub fn highpc(&self) -> u64 {
+        self.highpc
+    }
+
+    /// The sampled addresses.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.lowpc..self.highpc
+    }
+
+    /// What one sample stands for.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Sets what one sample stands for.
+    pub fn set_unit(&mut self, unit: Unit) {
+        self.unit = unit;
+    }
+
+    /// The counters.
+    #[must_use]
+    pub fn bins(&self) -> &Bins {
+        &self.bins
+    }
+
+    /// The same counters for another address range.
+    ///
+    /// # Errors
+    ///
+    /// When the range is empty.
+    pub fn with_range(self, range: Range<u64>) -> Result<Histogram, HistogramError> {
+        Histogram::new(range, self.unit, self.bins)
+    }
+
+    /// The number of bins.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty)] // A histogram is never empty.
+    pub fn len(&self) -> u64 {
+        self.bins.len()
+    }
+
+    /// The count of one bin, which is negative only with signed counters; 0 for a bin that does not exist.
+    #[must_use]
+    pub fn count(&self, bin: u64) -> i128 {
+        self.bins.count(bin)
     }
 
     /// The sum of all bins: the number of samples in the range.
     #[must_use]
     pub fn total(&self) -> i128 {
-        self.hit().map(|(_, count)| self.value(count)).sum()
+        self.hit().map(|(_, count)| count).sum()
     }
 
-    /// The bins that are not 0, each with its index in [`Histogram::bins`] and its unchanged value. Most profiles
-    /// have few.
-    pub fn hit(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        const STRIDE: usize = 32;
-        let strides = (0..).step_by(STRIDE).zip(self.bins.chunks(STRIDE));
-        let hit = strides.filter(|(_, bins)| bins.iter().fold(0, |all, bin| all | bin) != 0);
-        hit.flat_map(|(start, bins)| (start..).zip(bins)).filter(|(_, bin)| **bin != 0).map(|(at, bin)| (at, *bin))
+    /// The bins that are not 0, each with its index and its count. Most profiles have few.
+    pub fn hit(&self) -> impl Iterator<Item = (u64, i128)> + '_ {
+        self.bins.hit()
     }
 
     /// The addresses of one bin: exactly those that [`bin_of`](Self::bin_of) maps to the bin.
@@ -31,49 +117,55 @@ impl Histogram {
     /// Bin `i` of `n` starts `ceil(i * (highpc - lowpc) / n)` bytes after `lowpc`. A bin that is smaller than a byte
     /// may have no address. For a bin that does not exist, the range is empty, at `highpc`.
     #[must_use]
-    pub fn bin_range(&self, bin: usize) -> Range<u64> {
+    pub fn bin_range(&self, bin: u64) -> Range<u64> {
         self.bin_start(bin)..self.bin_start(bin.saturating_add(1))
     }
 
     /// The bin of an address, or `None` if the address is outside the range.
     #[must_use]
-    pub fn bin_of(&self, pc: u64) -> Option<usize> {
+    pub fn bin_of(&self, pc: u64) -> Option<u64> {
         if pc >= self.highpc {
             return None;
         }
         let distance = u128::from(pc.checked_sub(self.lowpc)?);
         let span = u128::from(self.highpc.checked_sub(self.lowpc)?);
-        let bin = distance.checked_mul(self.bins.len() as u128)?.checked_div(span)?;
-        usize::try_from(bin).ok().filter(|bin| *bin < self.bins.len())
+        let bin = distance.checked_mul(u128::from(self.len()))?.checked_div(span)?;
+        u64::try_from(bin).ok().filter(|bin| *bin < self.len())
     }
 
-    fn bin_start(&self, bin: usize) -> u64 {
-        let bins = self.bins.len();
+    fn bin_start(&self, bin: u64) -> u64 {
+        let bins = self.len();
         if bin >= bins {
             return self.highpc;
         }
         // A product of two 64-bit numbers fits 128 bits, and the quotient is less than `span`: nothing saturates.
         let span = self.highpc.saturating_sub(self.lowpc);
-        let distance = u128::from(span).saturating_mul(bin as u128).div_ceil(bins as u128);
+        let distance = u128::from(span).saturating_mul(bin.into()).div_ceil(bins.into());
         self.lowpc.saturating_add(u64::try_from(distance).unwrap_or(span))
     }
 
-    fn value(&self, count: u64) -> i128 {
-        if self.signed { i128::from(count.cast_signed()) } else { i128::from(count) }
+    /// Adds the counts of a histogram of the same range and number of bins. The error is the index of the first bin whose
+    /// sum does not fit. Nothing was added then.
+    pub(crate) fn add(&mut self, other: &Histogram) -> Result<(), u64> {
+        self.bins.add(&other.bins)
     }
+}
 
-    /// The address range.
-    pub(crate) fn range(&self) -> Range<u64> {
-        self.lowpc..self.highpc
-    }
+/// What a histogram is made of, before it is checked.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Parts {
+    lowpc: u64,
+    highpc: u64,
+    unit: Unit,
+    bins: Bins,
+}
 
-    /// Whether the histogram has bins. An error unless both or neither of range and bins are empty.
-    pub(crate) fn has_bins(&self) -> Result<bool> {
-        let Histogram { lowpc, highpc, ref bins, .. } = *self;
-        match (lowpc < highpc, bins.is_empty()) {
-            (true, false) => Ok(true),
-            (false, true) if lowpc == highpc => Ok(false),
-            _ => Err(Error::BadHistogram { lowpc, highpc, bins: bins.len() }),
-        }
+#[cfg(feature = "serde")]
+impl TryFrom<Parts> for Histogram {
+    type Error = HistogramError;
+
+    fn try_from(parts: Parts) -> Result<Histogram, HistogramError> {
+        Histogram::new(parts.lowpc..parts.highpc, parts.unit, parts.bins)
     }
 }

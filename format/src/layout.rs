@@ -3,7 +3,11 @@
 //! This module needs no allocator; the profiling runtime uses it and [`crate::encode`]. Every structure is in the
 //! byte order and the word size of the system it is compiled for; [`crate::read`] does not use them, because a file may
 //! come from any system.
+//!
+//! License: 0BSD, besides that of the crate, because the runtime links this module into programs.
 
+pub mod darwin;
+pub mod illumos;
 pub mod side_file;
 
 /// `version` of a 4.4BSD header (`GMONVERSION`), in 4.4BSD's `<sys/gmon.h>` since 1992.

@@ -1,10 +1,11 @@
 //! Reads and writes `gmon.out`, the profile that a program built with `cc -pg` leaves behind.
 //!
-//! Two families of files have that name: the tagged records of GNU systems, and the header, samples and raw arcs of
-//! 4.4BSD and its descendants. No file contains its own word size or byte order. [`detect`] finds both, [`read`]
-//! turns any of these files into one [`Profile`], [`write()`] turns a profile into any of them, and [`Accumulator`]
-//! adds up profiles exactly. [`side_file`] does the same for the file beside a profile that has the calling contexts,
-//! the shared objects, and the threads.
+//! A dozen forms of such files exist: the tagged records of GNU systems; the header, samples, and raw arcs of 4.4BSD and
+//! its descendants; the forms of 4.2BSD, Darwin, NeXT, and illumos; and those of dynamic linkers. docs/format.md
+//! describes each byte. Few files contain their own word size or byte order. [`detect`] finds form, word size, and byte
+//! order, [`read`] turns any of these files into one [`Profile`], [`write()`] turns a profile into any of them, and
+//! [`Accumulator`] adds up profiles exactly. [`side_file`] does the same for the file beside a profile that has the
+//! calling contexts, the shared objects, and the threads.
 //!
 //! The crate is `no_std` and forbids unsafe code. Any input may be hostile: the crate never panics, and never
 //! allocates more than a small multiple of the input's length.
@@ -17,10 +18,16 @@
 #![doc = include_str!("../examples/hottest.rs")]
 //! ```
 //!
+//! More examples are in the directory `examples`: `sum` adds up any number of files, `convert` turns a file of the BSDs
+//! into GNU's form and says how the form was found, and `watch` prints the counts of a program that runs.
+//!
 //! # Features
 //!
-//! `alloc`, on by default, enables everything except [`layout`] and [`encode`]. Without it, the crate has a few
-//! constants, three C structures, and the functions that encode records, which is what a profiling runtime needs.
+//! * `alloc` enables everything except [`layout`] and [`encode`]. Without it, the crate has a few constants, three C
+//!   structures, and the functions that encode records, which is what a profiling runtime needs.
+//! * `std`, on by default, adds reading and writing in pieces: [`Records::from_reader`], [`detect_reader`],
+//!   [`write_to`].
+//! * `serde` adds `Serialize` and `Deserialize` to profiles, records, and encodings.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -36,12 +43,16 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 pub mod encode;
 pub mod layout;
 
 #[cfg(feature = "alloc")]
 mod accumulate;
+#[cfg(feature = "alloc")]
+mod bins;
 #[cfg(feature = "alloc")]
 mod detect;
 #[cfg(feature = "alloc")]
@@ -53,28 +64,56 @@ mod error;
 #[cfg(feature = "alloc")]
 mod histogram;
 #[cfg(feature = "alloc")]
+mod histograms;
+#[cfg(feature = "alloc")]
+mod ld_profile;
+#[cfg(feature = "alloc")]
+pub mod object_list;
+#[cfg(feature = "alloc")]
+mod older_rust;
+#[cfg(feature = "alloc")]
 mod profile;
 #[cfg(feature = "alloc")]
 mod read;
 #[cfg(feature = "alloc")]
+mod record;
+#[cfg(feature = "alloc")]
 pub mod side_file;
+#[cfg(feature = "alloc")]
+mod unit;
 #[cfg(feature = "alloc")]
 mod write;
 
 #[cfg(feature = "alloc")]
 pub use accumulate::Accumulator;
 #[cfg(feature = "alloc")]
-pub use detect::{detect, read};
+pub use bins::Bins;
+#[cfg(feature = "std")]
+pub use detect::detect_reader;
+#[cfg(feature = "alloc")]
+pub use detect::{Detection, Evidence, detect, read};
 #[cfg(feature = "alloc")]
 pub use distinct::{Crowded, Distinct};
 pub use encode::Arc;
 #[cfg(feature = "alloc")]
-pub use encoding::{Counter, CounterWidth, Encoding, Form, Hints, Order, Word};
+pub use encoding::{Counter, CounterWidth, DataModel, Encoding, Form, HintKind, Hints, OldHeader, Order, Word};
 #[cfg(feature = "alloc")]
-pub use error::{Error, Field, Foreign, Part, Result, SideFileError};
+pub use error::{
+    Error, ErrorKind, Field, Foreign, HistogramError, Part, ReadError, SideFileError, SumError, WriteError,
+};
 #[cfg(feature = "alloc")]
-pub use profile::{Block, Dimension, Histogram, Profile};
+pub use histogram::Histogram;
 #[cfg(feature = "alloc")]
-pub use read::{RecordCounts, count_records, read_as};
+pub use profile::Profile;
+#[cfg(feature = "std")]
+pub use read::input::stream::Stream;
+#[cfg(feature = "alloc")]
+pub use read::{Input, RecordCounts, Records, count_records, read_as};
+#[cfg(feature = "alloc")]
+pub use record::{Block, Image, Record};
+#[cfg(feature = "alloc")]
+pub use unit::{Dimension, Unit};
+#[cfg(feature = "std")]
+pub use write::write_to;
 #[cfg(feature = "alloc")]
 pub use write::{REPEAT_LIMIT, write, write_within};

@@ -1,93 +1,237 @@
 //! The content of a profile, independent of the file's form.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::fmt;
 
-use crate::Arc;
-use crate::layout::GNU_SECONDS;
+use crate::histograms::Histograms;
+use crate::{Arc, Block, Histogram, Image, Record, SumError};
 
 /// The content of one profile file, or of the sum of several.
+///
+/// ```
+/// use gmon::{Arc, Histogram, Profile, Unit};
+///
+/// let mut profile = Profile::new();
+/// profile.add_histogram(Histogram::new(0x1000..0x1010, Unit::seconds(100), vec![3_u16, 0, 0, 1])?)?;
+/// profile.add_arc(Arc::new(0x1004, 0x1008, 12));
+/// assert_eq!(profile.histograms()[0].total(), 4);
+/// # Ok::<(), gmon::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "Parts", try_from = "Parts"))]
 pub struct Profile {
-    /// The samples. Usually one histogram; several if there are several address ranges, and none in a file with only
-    /// calls. Ranges never overlap.
-    pub histograms: Vec<Histogram>,
-    /// The calls, in the order of the file. The same pair of addresses may occur more than once: the counts add up.
-    pub arcs: Vec<Arc>,
-    /// The executions of basic blocks (GNU form only; current compilers do not count these).
-    pub blocks: Vec<Block>,
+    pub(crate) histograms: Histograms,
+    pub(crate) arcs: Vec<Arc>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) orders: BTreeMap<(u64, u64), u32>,
+    pub(crate) images: Vec<Image>,
 }
 
-/// Samples of the program counter over one address range, in bins of equal size.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Histogram {
-    /// The lowest address that is sampled.
-    pub lowpc: u64,
-    /// The address after the highest sampled address.
-    pub highpc: u64,
-    /// Samples per second. 0 means that the samples are ticks of unknown length (FreeBSD's pmcstat).
-    pub profrate: u32,
-    /// The unit of a sample, usually [`Dimension::SECONDS`].
-    pub dimension: Dimension,
-    /// The dimension's abbreviation, usually `s`.
-    pub abbrev: u8,
-    /// Whether a bin is an `i64` in two's complement: FreeBSD's signed counters may be negative.
-    pub signed: bool,
-    /// The number of samples in each bin.
-    pub bins: Vec<u64>,
-}
-
-/// Executions of one basic block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Block {
-    /// The block's first address.
-    pub addr: u64,
-    /// The number of executions.
-    pub count: u64,
-}
-
-/// The name of a histogram's unit: up to 15 bytes, padded with NULs as in the file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Dimension([u8; 15]);
-
-impl Dimension {
-    /// Seconds of CPU time: the dimension of all files except handmade ones.
-    pub const SECONDS: Dimension = Dimension(GNU_SECONDS);
-
-    /// Makes a dimension from the field of a GNU record. Bytes after the first NUL are cleared.
+impl Profile {
+    /// Makes an empty profile.
     #[must_use]
-    pub fn from_field(mut field: [u8; 15]) -> Dimension {
-        let mut ended = false;
-        for byte in &mut field {
-            ended |= *byte == 0;
-            if ended {
-                *byte = 0;
-            }
+    pub const fn new() -> Profile {
+        Profile {
+            histograms: Histograms::new(),
+            arcs: Vec::new(),
+            blocks: Vec::new(),
+            orders: BTreeMap::new(),
+            images: Vec::new(),
         }
-        Dimension(field)
     }
 
-    /// The field of a GNU record.
+    /// The samples. Usually one histogram; several if there are several address ranges, and none in a file with only
+    /// calls. Ranges do not overlap, and all histograms have the same unit.
     #[must_use]
-    pub fn field(&self) -> &[u8; 15] {
-        &self.0
+    pub fn histograms(&self) -> &[Histogram] {
+        self.histograms.list()
     }
 
-    /// The name's bytes, without padding.
+    /// The calls, in the order of the file. The same pair of addresses may occur more than once: the counts add up.
     #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        self.0.split(|byte| *byte == 0).next().unwrap_or_default()
+    pub fn arcs(&self) -> &[Arc] {
+        &self.arcs
+    }
+
+    /// The calls, to be changed.
+    pub fn arcs_mut(&mut self) -> &mut Vec<Arc> {
+        &mut self.arcs
+    }
+
+    /// The executions of basic blocks (GNU form only; current compilers do not count these).
+    #[must_use]
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The executions of basic blocks, to be changed.
+    pub fn blocks_mut(&mut self) -> &mut Vec<Block> {
+        &mut self.blocks
+    }
+
+    /// The executables and shared objects that the file lists (Darwin, NeXT, illumos).
+    #[must_use]
+    pub fn images(&self) -> &[Image] {
+        &self.images
+    }
+
+    /// The order in which calls were first made, from 1 on: the number for each pair of frompc and selfpc that has one
+    /// (Darwin, NeXT).
+    pub fn orders(&self) -> impl Iterator<Item = ((u64, u64), u32)> + '_ {
+        self.orders.iter().map(|(pair, order)| (*pair, *order))
+    }
+
+    /// The order of one pair of frompc and selfpc, if the file has it.
+    #[must_use]
+    pub fn order(&self, frompc: u64, selfpc: u64) -> Option<u32> {
+        self.orders.get(&(frompc, selfpc)).copied()
+    }
+
+    /// Whether the profile has nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Profile::default()
+    }
+
+    /// Adds samples: to the histogram of the same range, or as a further histogram if there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the range overlaps the range of another histogram without being the same, when two histograms differ in their
+    /// unit, when two histograms of one range differ in their number of bins, or when a sum needs more than 64 bits. After an error, the
+    /// profile is the same as before.
+    pub fn add_histogram(&mut self, histogram: Histogram) -> Result<(), SumError> {
+        self.histograms.add(histogram)
+    }
+
+    /// Adds calls.
+    pub fn add_arc(&mut self, arc: Arc) {
+        self.arcs.push(arc);
+    }
+
+    /// Adds executions of a basic block.
+    pub fn add_block(&mut self, block: Block) {
+        self.blocks.push(block);
+    }
+
+    /// Adds an executable or a shared object.
+    pub fn add_image(&mut self, image: Image) {
+        self.images.push(image);
+    }
+
+    /// Sets the order of the first call of a pair of frompc and selfpc. 0 stands for an unknown order. Of several orders,
+    /// the profile has the lowest.
+    pub fn set_order(&mut self, frompc: u64, selfpc: u64, order: u32) {
+        if order != 0 {
+            let known = self.orders.entry((frompc, selfpc)).or_insert(order);
+            *known = order.min(*known);
+        }
+    }
+
+    /// Adds what a record of a file contains.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Profile::add_histogram`], and when the bins of two histograms differ in size by more than a millionth of two code bytes.
+    pub fn add_record(&mut self, record: Record) -> Result<(), SumError> {
+        match record {
+            Record::Histogram(histogram) => self.histograms.add_alike(histogram)?,
+            Record::Arc(arc) => self.add_arc(arc),
+            Record::OrderedArc { arc, order } => {
+                self.add_arc(arc);
+                self.set_order(arc.frompc, arc.selfpc, order);
+            }
+            Record::Block(block) => self.add_block(block),
+            Record::Image(image) => self.add_image(image),
+        }
+        Ok(())
+    }
+
+    /// Adds the histograms, arcs, and blocks of another profile, without merging arcs and blocks of the same addresses.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Profile::add_histogram`]. After an error, the profile has some of the histograms.
+    pub fn append(&mut self, other: Profile) -> Result<(), SumError> {
+        for histogram in other.histograms.finish() {
+            self.add_histogram(histogram)?;
+        }
+        self.arcs.extend(other.arcs);
+        self.blocks.extend(other.blocks);
+        self.orders.extend(other.orders);
+        self.images.extend(other.images);
+        Ok(())
+    }
+
+    /// Returns the histograms, and leaves none.
+    pub fn take_histograms(&mut self) -> Vec<Histogram> {
+        core::mem::take(&mut self.histograms).finish()
+    }
+
+    /// Sets what one sample stands for, in all histograms.
+    pub fn set_unit(&mut self, unit: crate::Unit) {
+        self.histograms.set_unit(unit);
+    }
+
+    /// A profile of samples only.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Profile::add_histogram`].
+    pub fn of_samples(histograms: impl IntoIterator<Item = Histogram>) -> Result<Profile, SumError> {
+        let mut profile = Profile::new();
+        for histogram in histograms {
+            profile.add_histogram(histogram)?;
+        }
+        Ok(profile)
+    }
+
+    /// The profile with further calls.
+    #[must_use]
+    pub fn with_arcs(mut self, arcs: impl IntoIterator<Item = Arc>) -> Profile {
+        self.arcs.extend(arcs);
+        self
+    }
+
+    /// The profile with further executions of basic blocks.
+    #[must_use]
+    pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Profile {
+        self.blocks.extend(blocks);
+        self
     }
 }
 
-impl fmt::Display for Dimension {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_bytes().escape_ascii().fmt(f)
+/// What a profile is made of, before it is checked.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Parts {
+    histograms: Vec<Histogram>,
+    arcs: Vec<Arc>,
+    blocks: Vec<Block>,
+    orders: Vec<((u64, u64), u32)>,
+    images: Vec<Image>,
+}
+
+#[cfg(feature = "serde")]
+impl From<Profile> for Parts {
+    fn from(profile: Profile) -> Parts {
+        let Profile { histograms, arcs, blocks, orders, images } = profile;
+        Parts { histograms: histograms.finish(), arcs, blocks, orders: orders.into_iter().collect(), images }
     }
 }
 
-impl fmt::Debug for Dimension {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Dimension({self})")
+#[cfg(feature = "serde")]
+impl TryFrom<Parts> for Profile {
+    type Error = SumError;
+
+    fn try_from(parts: Parts) -> Result<Profile, SumError> {
+        let Parts { histograms, arcs, blocks, orders, images } = parts;
+        let mut profile = Profile::of_samples(histograms)?.with_arcs(arcs).with_blocks(blocks);
+        for ((frompc, selfpc), order) in orders {
+            profile.set_order(frompc, selfpc, order);
+        }
+        profile.images = images;
+        Ok(profile)
     }
 }

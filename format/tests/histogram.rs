@@ -3,7 +3,7 @@
 mod common;
 
 use common::seconds;
-use gmon::{Dimension, Histogram};
+use gmon::{Bins, Dimension, Histogram, HistogramError, Unit};
 use proptest::prelude::*;
 
 #[test]
@@ -25,20 +25,25 @@ fn bins_may_be_smaller_than_a_byte() {
 }
 
 #[test]
-fn impossible_histograms_have_no_bins() {
-    for histogram in [seconds(8, 8, &[]), seconds(8, 4, &[1]), seconds(4, 8, &[])] {
-        assert_eq!(histogram.bin_of(4), None);
-        assert_eq!(histogram.bin_of(8), None);
-        assert!(histogram.bin_range(0).is_empty());
-        assert!(histogram.bin_range(usize::MAX).is_empty());
-    }
+fn impossible_histograms_are_errors() {
+    let new = |range, bins: &[u64]| Histogram::new(range, Unit::seconds(100), bins.to_vec());
+    let (lowpc, highpc) = (8, 4);
+    assert_eq!(new(lowpc..highpc, &[1]), Err(HistogramError::NoRange { lowpc, highpc }));
+    assert_eq!(new(8..8, &[]), Err(HistogramError::NoRange { lowpc: 8, highpc: 8 }));
+    assert_eq!(new(4..8, &[]), Err(HistogramError::NoBins { range: 4..8 }));
+    let sparse = |counts: &[(u64, u64)]| {
+        Histogram::new(4..8, Unit::seconds(100), Bins::Sparse { bins: 2, counts: counts.to_vec() })
+    };
+    assert!(sparse(&[(0, 1), (1, 1)]).is_ok());
+    assert_eq!(sparse(&[(1, 1), (0, 1)]), Err(HistogramError::Unordered { bin: 0, bins: 2 }));
+    assert_eq!(sparse(&[(2, 1)]), Err(HistogramError::Unordered { bin: 2, bins: 2 }));
 }
 
 #[test]
 fn counts_have_a_sign_when_the_histogram_says_so() {
-    let mut histogram = seconds(0, 8, &[u64::MAX, 3]);
+    let histogram = seconds(0, 8, &[u64::MAX, 3]);
     assert_eq!((histogram.count(0), histogram.total()), (u64::MAX.into(), i128::from(u64::MAX) + 3));
-    histogram.signed = true;
+    let histogram = Histogram::new(0..8, Unit::seconds(100), vec![-1_i64, 3]).unwrap();
     assert_eq!((histogram.count(0), histogram.count(1), histogram.count(2), histogram.total()), (-1, 3, 0, 2));
 }
 
@@ -51,6 +56,7 @@ fn a_dimension_ends_at_its_first_nul() {
 
 fn histogram() -> impl Strategy<Value = Histogram> {
     let addresses = prop_oneof![(0..100u64, 0..100u64), any::<(u64, u64)>()];
+    let addresses = addresses.prop_filter("an empty range", |(first, second)| first != second);
     (addresses, 1..200usize)
         .prop_map(|((first, second), bins)| seconds(first.min(second), first.max(second), &vec![0; bins]))
 }
@@ -60,8 +66,8 @@ proptest! {
 
     #[test]
     fn ranges_follow_each_other(histogram in histogram()) {
-        let mut end = histogram.lowpc;
-        for bin in 0..histogram.bins.len() {
+        let mut end = histogram.lowpc();
+        for bin in 0..histogram.bins().len() {
             let range = histogram.bin_range(bin);
             prop_assert_eq!(range.start, end);
             if !range.is_empty() {
@@ -70,6 +76,6 @@ proptest! {
             }
             end = range.end;
         }
-        prop_assert_eq!(end, histogram.highpc);
+        prop_assert_eq!(end, histogram.highpc());
     }
 }

@@ -1,4 +1,4 @@
-//! The example of docs/format.md: what the text says, what testdata has, and what the library writes are the same.
+//! The example of docs/side-file.md: what the text says, what testdata has, and what the library writes are the same.
 #![allow(clippy::unwrap_used)] // A test fails loudly.
 
 use std::fs;
@@ -50,7 +50,7 @@ fn example() -> SideFile {
 
 /// The bytes in the dump of the document: each line has an offset, bytes, two spaces, and an explanation.
 fn dump() -> Vec<u8> {
-    let text = fs::read_to_string(path("docs/format.md")).unwrap();
+    let text = fs::read_to_string(path("docs/side-file.md")).unwrap();
     let dump = text.split_once("\n### An example\n").unwrap().1.lines();
     let mut bytes = Vec::new();
     for line in dump.skip_while(|line| !line.starts_with("    0000")).take_while(|line| line.starts_with("    ")) {

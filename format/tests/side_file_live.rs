@@ -5,7 +5,7 @@ mod side;
 
 use gmon::layout::side_file::{LIVE, MARKED, RawNode, SETTLED};
 use gmon::side_file::{Checksum, CutReason, ELSEWHERE, Kind, Mapping, Node, Object, Place, SideFile, THREAD};
-use gmon::{Error, Field, Order, SideFileError};
+use gmon::{Field, Order, ReadError, SideFileError};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use side::{code, small};
@@ -114,7 +114,7 @@ fn a_file_that_is_being_written_has_its_whole_parts() {
 fn a_parent_is_before_its_child_and_pieces_are_in_a_row() {
     let bad = |field, value, at: u64| {
         let offset = start(Order::Little).len() as u64 + at;
-        Err(Error::SideFile(SideFileError::BadValue { field, value, offset }))
+        Err(ReadError::SideFile(SideFileError::BadValue { field, value, offset }))
     };
     let mut bytes = start(Order::Little);
     push(&mut bytes, 0, &[UNUSED, node(0x40_0010, 1, 1)], Order::Little);

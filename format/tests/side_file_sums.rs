@@ -9,7 +9,7 @@ use gmon::side_file::{
     Accumulator, Call, Calls, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Object, PROGRAM, Place, Samples, SideFile,
     THREAD, Thread, property,
 };
-use gmon::{Error, Field, SideFileError, Word};
+use gmon::{Field, SideFileError, SumError, Word};
 use proptest::prelude::*;
 use side::{code, side_file, small};
 
@@ -246,7 +246,7 @@ fn other_programs_and_rates_are_errors() {
     assert_eq!(accumulator.add(&other), Err(SideFileError::ProgramsDiffer.into()));
     let mut faster = small();
     faster.add_property(property::RATE, b"1000").unwrap();
-    assert_eq!(accumulator.add(&faster), Err(Error::RatesDiffer { first: 0, second: 1000 }));
+    assert_eq!(accumulator.add(&faster), Err(SumError::RatesDiffer { first: 0, second: 1000 }));
 }
 
 #[test]

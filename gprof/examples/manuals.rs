@@ -1,4 +1,5 @@
-//! Writes the manual page and the completions of shells into `share` of a directory: `manuals DIRECTORY`.
+//! Writes the manual page and the completions of shells into `share` of a directory: `manuals DIRECTORY [NAME]`. NAME is the name under
+//! which gprof is installed.
 
 use std::fs;
 use std::io::Write;
@@ -22,10 +23,12 @@ const COMPLETIONS: [(Shell, &str); 3] = [
 
 fn main() -> ExitCode {
     let Some(directory) = std::env::args_os().nth(1).map(PathBuf::from) else {
-        eprintln!("usage: manuals DIRECTORY");
+        eprintln!("usage: manuals DIRECTORY [NAME]");
         return ExitCode::FAILURE;
     };
-    match write(&directory.join("share")) {
+    // Names of commands live as long as the program.
+    let name: &'static str = std::env::args().nth(2).unwrap_or_else(|| "gprof".to_owned()).leak();
+    match write(&directory.join("share"), name) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("manuals: {}: {error}", directory.display());
@@ -34,26 +37,27 @@ fn main() -> ExitCode {
     }
 }
 
-fn write(share: &std::path::Path) -> std::io::Result<()> {
+fn write(share: &std::path::Path, name: &'static str) -> std::io::Result<()> {
     let manuals = share.join("man/man1");
     fs::create_dir_all(&manuals)?;
-    fs::write(manuals.join("gprof.1"), page()?)?;
+    fs::write(manuals.join(format!("{name}.1")), page(name)?)?;
     for (shell, place) in COMPLETIONS {
         let place = share.join(place);
         fs::create_dir_all(&place)?;
-        let written = generate_to(shell, &mut gprof::command(), "gprof", &place)?;
+        let written = generate_to(shell, &mut gprof::command().name(name), name, &place)?;
         // Bash looks for a file with the name of the program.
         if shell == Shell::Bash {
-            fs::rename(written, place.join("gprof"))?;
+            fs::rename(written, place.join(name))?;
         }
     }
     Ok(())
 }
 
 /// Returns the manual page.
-fn page() -> std::io::Result<String> {
-    let command = gprof::command();
-    let mut page = format!(".TH GPROF 1 {DATE} \"gmon {}\"\n", env!("CARGO_PKG_VERSION"));
+fn page(name: &'static str) -> std::io::Result<String> {
+    let command = gprof::command().name(name);
+    let title = name.to_uppercase().replace('-', "\\-");
+    let mut page = format!(".TH {title} 1 {DATE} \"gmon {}\"\n", env!("CARGO_PKG_VERSION"));
     let man = clap_mangen::Man::new(command.clone());
     let mut part = |render: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
         let mut bytes = Vec::new();
@@ -71,8 +75,8 @@ fn page() -> std::io::Result<String> {
 
 /// Returns the synopsis: each option with its argument, on a line of its own.
 fn synopsis(command: &clap::Command) -> String {
-    let mut text = ".SH SYNOPSIS\n.B gprof\n".to_owned();
     let escaped = |text: &str| text.replace('-', "\\-");
+    let mut text = format!(".SH SYNOPSIS\n.B {}\n", escaped(command.get_name()));
     for option in command.get_arguments().filter(|option| !option.is_positional() && !option.is_hide_set()) {
         let value = option.get_value_names().filter(|_| option.get_action().takes_values());
         let value = value.and_then(|names| names.first());

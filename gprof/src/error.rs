@@ -48,6 +48,13 @@ pub enum Error {
         /// The fault of the profile.
         source: gmon::Error,
     },
+    /// A profile has more than one meaning.
+    AmbiguousProfile {
+        /// The path of the file.
+        file: String,
+        /// The values of `--profile-form` that fit.
+        forms: Vec<String>,
+    },
     /// The map of object files (`-R`) has a fault.
     Map {
         /// The path of the file.
@@ -155,6 +162,10 @@ impl fmt::Display for Error {
             }
             Error::Image { file, source } => write!(f, "{file}: {source}"),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
+            Error::AmbiguousProfile { file, forms } => {
+                let options: Vec<String> = forms.iter().map(|form| format!("--profile-form={form}")).collect();
+                write!(f, "{file}: the profile has more than one meaning: choose one ({})", options.join(", "))
+            }
             Error::Map { file, source } => write!(f, "{file}: {source}"),
             Error::TooLarge { file } => {
                 write!(
@@ -222,6 +233,7 @@ impl std::error::Error for Error {
             Error::Usage(_)
             | Error::Pager(_)
             | Error::NoProfile { .. }
+            | Error::AmbiguousProfile { .. }
             | Error::TooLarge { .. }
             | Error::NoSamples
             | Error::NoCalls

@@ -272,7 +272,7 @@ fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Prog
     if arguments.sum {
         load::bsd::write_sum(&loaded, arguments.dialect)?;
     }
-    if loaded.profile().histograms.is_empty() {
+    if loaded.profile().histograms().is_empty() {
         // If a warning cannot be written, there is no way to report the failure.
         let _ = writeln!(progress, "gprof: warning: time is in ticks, not seconds");
     }

@@ -2,7 +2,7 @@
 //! are the truth.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
-use gmon::{Arc, Dimension, Histogram, Profile};
+use gmon::{Arc, Histogram, Profile, Unit};
 use gprof::BoundsDoubt;
 use gprof::internals::{
     ArcSelection, Arcs, Bounds, Flat, Functions, Graph, GraphSelection, Selection, Selections, Symbol,
@@ -60,7 +60,7 @@ impl Program {
         let end = address(NAMES.len());
         let (mut arcs, mut truth) = (Vec::new(), vec![0.0; NAMES.len()]);
         let bins = (end - LOW + self.bin_start).div_ceil(self.bin) as usize;
-        let mut bins = vec![0; bins];
+        let mut bins = vec![0_u64; bins];
         for steps in threads {
             let mut stack: Vec<Option<usize>> = vec![None];
             for step in steps {
@@ -79,10 +79,10 @@ impl Program {
                 }
             }
         }
-        let (lowpc, dimension) = (LOW - self.bin_start, Dimension::SECONDS);
+        let lowpc = LOW - self.bin_start;
         let highpc = lowpc + bins.len() as u64 * self.bin;
-        let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
-        Run { profile: Profile { histograms: vec![histogram], arcs, blocks: Vec::new() }, truth }
+        let histogram = Histogram::new(lowpc..highpc, Unit::seconds(100), bins).unwrap();
+        Run { profile: Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs), truth }
     }
 
     fn call(&self, which: usize, stack: &mut Vec<Option<usize>>, arcs: &mut Vec<Arc>) {
@@ -101,7 +101,7 @@ impl Program {
         if let Some(called) = called.filter(|called| self.is_counted[*called]) {
             // A place after the call: in the caller, or at the beginning of the next function.
             let frompc = caller.map_or(8, |caller| address(caller) + 1 + self.offset % SIZE);
-            arcs.push(Arc { frompc, selfpc: address(called) + 4, count: 1 });
+            arcs.push(Arc::new(frompc, address(called) + 4, 1));
         }
         stack.push(called);
     }
@@ -157,9 +157,9 @@ fn script(text: &str) -> Run {
 fn assert_tight(texts: &[&str]) {
     let runs: Vec<Run> = texts.iter().map(|text| script(text)).collect();
     let sorted = |run: &Run| {
-        let mut arcs: Vec<(u64, u64)> = run.profile.arcs.iter().map(|arc| (arc.frompc, arc.selfpc)).collect();
+        let mut arcs: Vec<(u64, u64)> = run.profile.arcs().iter().map(|arc| (arc.frompc, arc.selfpc)).collect();
         arcs.sort_unstable();
-        (arcs, run.profile.histograms[0].bins.clone())
+        (arcs, run.profile.histograms()[0].bins().clone())
     };
     assert!(runs.iter().all(|run| sorted(run) == sorted(&runs[0])), "{texts:?}");
     let functions = Functions::new((0..NAMES.len()).map(symbol).collect(), address(NAMES.len()));
@@ -193,21 +193,21 @@ fn bounds_are_tight() {
 #[test]
 fn a_bin_of_two_functions_counts_for_what_is_below_both() {
     let functions = Functions::new((0..3).map(symbol).collect(), address(3));
-    let arc = |from: usize, to: usize| Arc { frompc: address(from) + 6, selfpc: address(to) + 4, count: 2 };
-    let arcs = vec![Arc { frompc: 8, selfpc: LOW + 4, count: 1 }, arc(0, 1), arc(0, 2)];
+    let arc = |from: usize, to: usize| Arc::new(address(from) + 6, address(to) + 4, 2);
+    let arcs = vec![Arc::new(8, LOW + 4, 1), arc(0, 1), arc(0, 2)];
     // One bin has the end of `a` and the beginning of `b`.
-    let (lowpc, highpc, dimension) = (address(2) - 4, address(2) + 4, Dimension::SECONDS);
-    let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins: vec![7] };
-    let found = bounds(&Profile { histograms: vec![histogram], arcs, blocks: Vec::new() }, &functions);
+    let (lowpc, highpc) = (address(2) - 4, address(2) + 4);
+    let histogram = Histogram::new(lowpc..highpc, Unit::seconds(100), vec![7_u16]).unwrap();
+    let found = bounds(&Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs), &functions);
     assert_eq!((found.lower, found.upper), (vec![7.0, 0.0, 0.0], vec![7.0, 7.0, 7.0]));
 }
 
 #[test]
 fn doubts_are_told() {
     let functions = Functions::new((0..4).map(symbol).collect(), address(4));
-    let arc = |from: u64, to: usize| Arc { frompc: from, selfpc: address(to) + 4, count: 2 };
+    let arc = |from: u64, to: usize| Arc::new(from, address(to) + 4, 2);
     let of = |arcs: &[Arc]| {
-        let profile = Profile { histograms: Vec::new(), arcs: arcs.to_vec(), blocks: Vec::new() };
+        let profile = Profile::new().with_arcs(arcs.to_vec());
         bounds(&profile, &functions).doubts
     };
     let (outside, main) = (8, LOW + 6);
@@ -223,8 +223,8 @@ fn doubts_are_told() {
 
 /// Returns gprof's estimate for each function, without members of cycles.
 fn estimates(profile: &Profile, functions: &Functions<'_>, program: &Selection) -> Vec<Option<f64>> {
-    let flat = Flat::exact(&profile.histograms, functions, program);
-    let arcs = Arcs::selected(&profile.arcs, functions, &ArcSelection::default(), &[], true);
+    let flat = Flat::exact(profile.histograms(), functions, program);
+    let arcs = Arcs::selected(profile.arcs(), functions, &ArcSelection::default(), &[], true);
     let choices = GraphSelection { entries: program, time: program, excludes_callees: true };
     let graph = Graph::unranked(arcs, &flat, functions, choices);
     let estimate = |id| graph.cycle_of(id).is_none().then(|| graph.share(id).own + graph.share(id).children);

@@ -34,8 +34,8 @@ fn graph(
     without: &HashSet<&[u8]>,
 ) -> (Graph, Flat) {
     let none = HashSet::new();
-    let flat = Flat::exact(&profile.histograms, functions, &Selection::by_names(functions, &none, &none));
-    let arcs = Arcs::selected(&profile.arcs, functions, &ArcSelection::default(), possible, true);
+    let flat = Flat::exact(profile.histograms(), functions, &Selection::by_names(functions, &none, &none));
+    let arcs = Arcs::selected(profile.arcs(), functions, &ArcSelection::default(), possible, true);
     let selected = Selection::by_names(functions, &none, without);
     let graph = Graph::new(
         arcs,

@@ -10,7 +10,7 @@ use std::io::sink;
 use std::path::Path;
 use std::process::Command;
 
-use gmon::{Arc, Dimension, Histogram, Profile};
+use gmon::{Arc, Dimension, Histogram, Profile, Unit};
 use gprof::internals::Symbol;
 use gprof::{Change, Difference, Format, Options, Presence, Terminal};
 use proptest::prelude::*;
@@ -59,17 +59,13 @@ fn program(functions: &[(&'static str, bool, u64, u64)], profrate: u32) -> (Tabl
         is_func: true,
     };
     let end = address(functions.len());
-    let bins = functions.iter().map(|function| function.2).collect();
+    let bins = functions.iter().map(|function| function.2).collect::<Vec<u64>>();
     let (dimension, abbrev) = (Dimension::SECONDS, b's');
-    let histogram = Histogram { lowpc: LOW, highpc: end, profrate, dimension, abbrev, signed: false, bins };
-    let arc = |(at, (.., count)): (usize, &(&str, bool, u64, u64))| Arc {
-        frompc: LOW + 1,
-        selfpc: address(at),
-        count: *count,
-    };
-    let arcs = functions.iter().enumerate().skip(1).map(arc).filter(|arc| arc.count > 0).collect();
+    let histogram = Histogram::new(LOW..end, Unit { profrate, dimension, abbrev }, bins).unwrap();
+    let arc = |(at, (.., count)): (usize, &(&str, bool, u64, u64))| Arc::new(LOW + 1, address(at), *count);
+    let arcs = functions.iter().enumerate().skip(1).map(arc).filter(|arc| arc.count > 0).collect::<Vec<_>>();
     let table = Table { symbols: functions.iter().enumerate().map(symbol).collect(), end };
-    (table, Profile { histograms: vec![histogram], arcs, blocks: Vec::new() })
+    (table, Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs))
 }
 
 /// Name, mark, and the changes of self time and calls of each row.
@@ -240,8 +236,8 @@ fn frames_have_the_times_of_both_sides() {
 fn functions_of_one_side_do_not_hide_what_they_call() {
     let mut base = program(&[("main", false, 10, 0), ("between", false, 50, 0), ("f", false, 400, 0)], 100);
     let new = program(&[("main", false, 60, 0), ("f", false, 400, 5)], 100);
-    let call = |from: u64, to: u64| Arc { frompc: LOW + 16 * from + 1, selfpc: LOW + 16 * to, count: 5 };
-    base.1.arcs = vec![call(0, 1), call(1, 2)];
+    let call = |from: u64, to: u64| Arc::new(LOW + 16 * from + 1, LOW + 16 * to, 5);
+    *base.1.arcs_mut() = vec![call(0, 1), call(1, 2)];
     compare(options(), (&base.0, &base.1), (&new.0, &new.1), |difference| {
         let frame = |frame: &gprof::ChangedFrame| {
             let name = String::from_utf8(difference.frame_name(frame).into_owned()).unwrap();
@@ -322,7 +318,7 @@ proptest! {
     /// A profile has no difference from itself.
     #[test]
     fn equal_sides_have_no_difference(table in table(), profile in profile()) {
-        prop_assume!(table.symbols.iter().any(|symbol| symbol.is_func) && !profile.histograms.is_empty());
+        prop_assume!(table.symbols.iter().any(|symbol| symbol.is_func) && !profile.histograms().is_empty());
         let sides = (&table, &profile);
         let changed = compare(options().unused(true), sides, sides, |difference| {
             let is_changed = |change: &Change| change.absolute() != 0.0 || change.is_noise() == Some(false);
@@ -337,7 +333,7 @@ proptest! {
     #[test]
     fn sides_may_be_swapped(one in (table(), profile()), other in (table(), profile())) {
         for (table, profile) in [&one, &other] {
-            prop_assume!(table.symbols.iter().any(|symbol| symbol.is_func) && !profile.histograms.is_empty());
+            prop_assume!(table.symbols.iter().any(|symbol| symbol.is_func) && !profile.histograms().is_empty());
         }
         let size = magnitude(&one.1) + magnitude(&other.1);
         let compared = |base: &(Table, Profile), new: &(Table, Profile)| {

@@ -224,7 +224,7 @@ proptest! {
     fn exports_hold_any_profile(table in prop_oneof![hostile(), table()], profile in profile(), tree in trees(), has in any::<bool>(), has_threads in any::<bool>()) {
         // gprof refuses an image without functions.
         prop_assume!(table.symbols.iter().any(|symbol| symbol.is_func));
-        let stacks = has.then(|| stacks(&tree, has_threads.then_some(&profile.arcs)));
+        let stacks = has.then(|| stacks(&tree, has_threads.then_some(profile.arcs())));
         with_analysis(&table, profile, stacks, check);
     }
 }
@@ -244,17 +244,9 @@ fn an_empty_profile_has_empty_exports() {
 fn main_and_f(samples: [u64; 2], calls: u64) -> (Table, Profile) {
     let symbol = |at: u64, name| Symbol { address: LOW + 4 * at, name, is_static: false, is_func: true };
     let table = Table { symbols: vec![symbol(0, b"main"), symbol(1, b"f")], end: LOW + 8 };
-    let histogram = gmon::Histogram {
-        lowpc: LOW,
-        highpc: LOW + 8,
-        profrate: 100,
-        dimension: gmon::Dimension::SECONDS,
-        abbrev: b's',
-        signed: false,
-        bins: samples.to_vec(),
-    };
-    let arc = gmon::Arc { frompc: LOW + 1, selfpc: LOW + 4, count: calls };
-    (table, Profile { histograms: vec![histogram], arcs: vec![arc], blocks: Vec::new() })
+    let histogram = gmon::Histogram::new(LOW..LOW + 8, gmon::Unit::seconds(100), samples.to_vec()).unwrap();
+    let arc = gmon::Arc::new(LOW + 1, LOW + 4, calls);
+    (table, Profile::of_samples(vec![histogram]).unwrap().with_arcs(vec![arc]))
 }
 
 /// Without stacks, no estimate looks like a stack.

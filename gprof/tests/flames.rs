@@ -118,7 +118,7 @@ proptest! {
     fn no_time_is_lost(table in table(), profile in profile()) {
         prop_assume!(table.symbols.iter().any(|symbol| symbol.is_func));
         // A counter below zero has no width in a picture.
-        prop_assume!(profile.histograms.iter().all(|all| (0..all.bins.len()).all(|bin| all.count(bin) >= 0)));
+        prop_assume!(profile.histograms().iter().all(|all| (0..all.bins().len()).all(|bin| all.count(bin) >= 0)));
         let options = Options::new("image", ["profile"]).brief(true);
         let loaded = gprof::from_memory(&options, image(&table), profile.clone()).unwrap();
         let analysis = gprof::analyze(&loaded, &options, &mut std::io::sink()).unwrap();

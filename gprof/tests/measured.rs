@@ -193,7 +193,7 @@ proptest! {
                 3 => Place::Thread(parent),
                 _ => Place::Code(LOW - 100 + address),
             };
-            run.arcs.push(Arc { frompc: LOW + address, selfpc: LOW + u64::from(parent) * 29, count: ticks });
+            run.arcs.push(Arc::new(LOW + address, LOW + u64::from(parent) * 29, ticks));
             run.stacks.push((kind % 2 == 0).then_some(parent), place, ticks);
         }
         with_measured(&program, &run, inclusive);

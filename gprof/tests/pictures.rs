@@ -12,7 +12,7 @@ use std::io::sink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gmon::{Arc, Dimension, Histogram, Profile};
+use gmon::{Arc, Histogram, Profile, Unit};
 use gprof::internals::Symbol;
 use gprof::{Analysis, Format, Options, Terminal};
 use serde_json::Value;
@@ -68,22 +68,10 @@ fn with_program<T>(names: &[&'static str], calls: &[(usize, usize, u64)], check:
     };
     let end = address(names.len());
     let table = Table { symbols: names.iter().enumerate().map(symbol).collect(), end };
-    let histogram = Histogram {
-        lowpc: LOW,
-        highpc: end,
-        profrate: 100,
-        dimension: Dimension::SECONDS,
-        abbrev: b's',
-        signed: false,
-        bins: vec![1; names.len() * SIZE as usize],
-    };
-    let arc = |(caller, called, count): &(usize, usize, u64)| Arc {
-        frompc: address(*caller) + 1,
-        selfpc: address(*called),
-        count: *count,
-    };
-    let arcs = calls.iter().map(arc).collect();
-    let profile = Profile { histograms: vec![histogram], arcs, blocks: Vec::new() };
+    let histogram = Histogram::new(LOW..end, Unit::seconds(100), vec![1_u16; names.len() * SIZE as usize]).unwrap();
+    let arc = |(caller, called, count): &(usize, usize, u64)| Arc::new(address(*caller) + 1, address(*called), *count);
+    let arcs = calls.iter().map(arc).collect::<Vec<_>>();
+    let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs);
     let options = Options::new("image", ["profile"]).errors(true);
     let loaded = gprof::from_memory(&options, image(&table), profile).unwrap();
     check(&gprof::analyze(&loaded, &options, &mut sink()).unwrap())

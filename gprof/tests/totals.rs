@@ -12,8 +12,8 @@ use common::{image, is_close, magnitude, owner, profile, table};
 
 /// Calls `add` for each byte of each bin, with the byte's share of the samples.
 fn for_each_byte(profile: &Profile, mut add: impl FnMut(u64, f64)) {
-    for histogram in &profile.histograms {
-        for bin in 0..histogram.bins.len() {
+    for histogram in profile.histograms() {
+        for bin in 0..histogram.len() {
             let range = histogram.bin_range(bin);
             // A bin without an address stands for the byte that it lies in.
             let bytes = range.start..range.end.max(range.start + 1);
@@ -56,7 +56,7 @@ fn times(profile: &Profile, analysis: &Analysis<'_>) -> Vec<f64> {
 /// Returns the number of calls of each function by other functions, added up arc by arc.
 fn calls(profile: &Profile, analysis: &Analysis<'_>) -> Vec<u64> {
     let mut calls = vec![0; analysis.functions().count()];
-    for arc in &profile.arcs {
+    for arc in profile.arcs() {
         let marked = |id: &FunctionId| analysis.function(*id).is_marked;
         // A call of a label counts for the marked function before the label.
         let called = function_of(analysis, arc.selfpc)
@@ -77,7 +77,7 @@ fn runtime(analysis: &Analysis<'_>) -> Vec<bool> {
 fn rows_have_the_same_sums(analysis: &Analysis<'_>, profile: &Profile, calls: &[u64]) -> Result<(), TestCaseError> {
     let (stats, magnitude) = (analysis.stats(), magnitude(profile));
     let rows: Vec<_> = analysis.flat_rows().collect();
-    if !profile.histograms.is_empty() {
+    if !profile.histograms().is_empty() {
         let sum: f64 = rows.iter().map(|row| row.self_time * analysis.clock().rate).sum();
         prop_assert!(is_close(sum, stats.attributed, magnitude));
     } else {
@@ -95,7 +95,7 @@ fn rows_have_the_same_sums(analysis: &Analysis<'_>, profile: &Profile, calls: &[
     let flat = text.split('\x0c').next().unwrap();
     let lines: Vec<&str> = flat.lines().skip_while(|line| !line.contains("time   seconds")).skip(1).collect();
     prop_assert_eq!(lines.len(), rows.len());
-    if let Some(last) = lines.last().filter(|_| !profile.histograms.is_empty()) {
+    if let Some(last) = lines.last().filter(|_| !profile.histograms().is_empty()) {
         let cumulative: f64 = last.split_whitespace().nth(1).unwrap().parse().unwrap();
         prop_assert!((cumulative - stats.attributed / 100.0).abs() <= 0.0051 + 1e-9 * magnitude, "{}", text);
     }
@@ -112,12 +112,12 @@ proptest! {
             functions.merge_copies(&std::collections::HashMap::new());
         }
         let everything = Selection::by_names(&functions, &Default::default(), &Default::default());
-        let flat = Flat::exact(&profile.histograms, &functions, &everything);
+        let flat = Flat::exact(profile.histograms(), &functions, &everything);
         let magnitude = magnitude(&profile);
         for (found, expected) in flat.time.iter().zip(time_by_bytes(&profile, &functions)) {
             prop_assert!(is_close(*found, expected, magnitude), "{found} {expected}");
         }
-        let samples = profile.histograms.iter().map(|histogram| histogram.total() as f64).sum();
+        let samples = profile.histograms().iter().map(|histogram| histogram.total() as f64).sum();
         prop_assert!(is_close(flat.total, samples, magnitude));
     }
 
@@ -134,14 +134,14 @@ proptest! {
         let sum = |is_runtime: bool| -> f64 {
             time.iter().zip(&runtime).filter(|(_, is)| **is == is_runtime).map(|(time, _)| time).sum()
         };
-        let samples: i128 = profile.histograms.iter().map(gmon::Histogram::total).sum();
+        let samples: i128 = profile.histograms().iter().map(gmon::Histogram::total).sum();
         prop_assert!(is_close(stats.samples, samples as f64, magnitude));
         prop_assert!(is_close(stats.attributed, sum(false), magnitude));
         prop_assert!(is_close(stats.runtime, sum(true), magnitude));
         prop_assert!(is_close(stats.left_out, 0.0, magnitude));
         let parts = stats.attributed + stats.runtime + stats.left_out + stats.outside;
         prop_assert!(is_close(parts, stats.samples, magnitude));
-        prop_assert_eq!(stats.calls, profile.arcs.iter().map(|arc| arc.count).sum::<u64>());
+        prop_assert_eq!(stats.calls, profile.arcs().iter().map(|arc| arc.count).sum::<u64>());
         rows_have_the_same_sums(&analysis, &profile, &calls)?;
     }
 }

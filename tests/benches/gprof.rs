@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use gmon::{Encoding, Form, Order, Profile, Word};
+use gmon::{DataModel, Encoding, Form, Histogram, Order, Profile};
 use gmon_tests::random::{Random, Stage};
 
 const ROUNDS: usize = 5;
@@ -72,7 +72,7 @@ fn main() {
     row(&small, "a small program", &small.stage.profile(&mut random), &["-b"], true);
 }
 
-const ENCODING: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+const ENCODING: Encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
 
 /// The executable behind `cargo`: the one in PATH may be a small program that only finds it.
 fn cargo() -> PathBuf {
@@ -148,9 +148,11 @@ fn sums(program: &Program) {
     let Program { directory, stage } = program;
     let mut profile = stage.large_profile(&mut Random::new(2), 10_000);
     // A profile of a megabyte.
-    let histogram = &mut profile.histograms[0];
-    histogram.bins.truncate(400_000);
-    histogram.highpc = histogram.lowpc + 4 * histogram.bins.len() as u64;
+    for histogram in profile.take_histograms() {
+        let bins: Vec<u64> = (0..400_000).map(|bin| histogram.count(bin) as u64).collect();
+        let range = histogram.lowpc()..histogram.lowpc() + 4 * bins.len() as u64;
+        profile.add_histogram(Histogram::new(range, histogram.unit(), bins).unwrap()).unwrap();
+    }
     fs::write(directory.join("one"), gmon::write(&profile, ENCODING).unwrap()).unwrap();
     println!(
         "| number of profiles of one megabyte that `-s` adds up | seconds | megabytes of memory | seconds for `cat` of the profiles |"

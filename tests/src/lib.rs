@@ -14,6 +14,7 @@ pub mod bsd;
 pub mod objects;
 pub mod openbsd_machines;
 pub mod profiled;
+pub mod profiles;
 pub mod random;
 pub mod screen;
 pub mod side;
@@ -239,6 +240,22 @@ fn built(package: &str, program: &str) -> PathBuf {
     let status = build.status().expect("cargo");
     assert!(status.success(), "cannot build {package}");
     target.join(program)
+}
+
+/// GNU gprof 2.40 for images of other machines, which `tests/multiarch-gprof.sh` unpacks. `None`, and a message, if the program is
+/// not there.
+#[must_use]
+pub fn multiarch_gprof() -> Option<&'static Path> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        let program = distribution().parent()?.join("multiarch/gprof");
+        let version = Command::new(&program).arg("--version").output().ok()?;
+        String::from_utf8_lossy(&version.stdout).lines().next()?.contains(" 2.40").then_some(program)
+    });
+    if found.is_none() {
+        eprintln!("SKIPPED: no GNU gprof 2.40 for other machines: tests/multiarch-gprof.sh makes it");
+    }
+    found.as_deref()
 }
 
 /// The system's `gprof`, the reference for ours. Prints SKIPPED if there is none.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gmon::{Arc, Dimension, Histogram, Profile};
+use gmon::{Arc, Histogram, Profile, Unit};
 use gprof::internals::{Image, ImageStorage, Policy};
 
 /// A random number generator (splitmix64).
@@ -83,29 +83,24 @@ impl Stage {
             let function = if random.below(20) == 0 { *random.pick(&self.functions) } else { *random.pick(&cast) };
             function + *random.pick(&[0, 0, 0, 1, 2, 5])
         };
-        let arc = |_| Arc { frompc: address(random), selfpc: address(random), count: random.below(greatest) };
+        let arc = |_| Arc::new(address(random), address(random), random.below(greatest));
         let mut arcs: Vec<Arc> = (0..arcs).map(arc).collect();
         if arcs.is_empty() {
-            arcs.push(Arc { frompc: self.lowpc, selfpc: cast[0], count: 1 });
+            arcs.push(Arc::new(self.lowpc, cast[0], 1));
         }
-        Profile { histograms: self.histograms(&cast, random), arcs, blocks: Vec::new() }
+        Profile::of_samples(self.histograms(&cast, random)).expect("histograms of one profile").with_arcs(arcs)
     }
 
     /// A large profile: this many calls between random functions, and samples all over the code.
     #[must_use]
     pub fn large_profile(&self, random: &mut Random, arcs: usize) -> Profile {
-        let call = |_| Arc {
-            frompc: *random.pick(&self.functions) + 1,
-            selfpc: *random.pick(&self.functions),
-            count: 1 + random.below(1000),
-        };
-        let arcs = (0..arcs).map(call).collect();
+        let call =
+            |_| Arc::new(*random.pick(&self.functions) + 1, *random.pick(&self.functions), 1 + random.below(1000));
+        let arcs = (0..arcs).map(call).collect::<Vec<_>>();
         let bins = (self.highpc - self.lowpc) / 4;
-        Profile {
-            histograms: vec![histogram(self.lowpc..self.highpc, bins, 100, &self.functions, random)],
-            arcs,
-            blocks: Vec::new(),
-        }
+        Profile::of_samples(vec![histogram(self.lowpc..self.highpc, bins, 100, &self.functions, random)])
+            .expect("one histogram")
+            .with_arcs(arcs)
     }
 
     /// A profile of calls only, in which at most this many functions take part. They are called from many places, in
@@ -119,7 +114,7 @@ impl Stage {
         let mut arcs = Vec::new();
         let mut call = |random: &mut Random, from: u64, to: u64| {
             let frompc = from + random.below(3);
-            arcs.push(Arc { frompc, selfpc: to, count: random.below(greatest + 1) });
+            arcs.push(Arc::new(frompc, to, random.below(greatest + 1)));
         };
         // GNU's table of arcs is too small if almost all arcs touch the functions with most callers. A chain through all
         // functions makes it large enough.
@@ -141,7 +136,7 @@ impl Stage {
             let (from, to) = (*random.pick(&cast), *random.pick(&cast));
             call(random, from, to);
         }
-        Profile { histograms: Vec::new(), arcs, blocks: Vec::new() }
+        Profile::new().with_arcs(arcs)
     }
 
     /// A map of object files: neighboring functions usually come from one file, and some functions come from none.
@@ -175,9 +170,9 @@ impl Stage {
         members.sort_unstable();
         members.dedup();
         members.truncate(functions);
-        let call = |at: usize| Arc { frompc: members[(at - 1) / 2] + 1, selfpc: members[at], count: 1 };
-        let arcs = (1..members.len()).map(call).collect();
-        Profile { arcs, ..self.large_profile(random, 0) }
+        let call = |at: usize| Arc::new(members[(at - 1) / 2] + 1, members[at], 1);
+        let arcs = (1..members.len()).map(call).collect::<Vec<_>>();
+        self.large_profile(random, 0).with_arcs(arcs)
     }
 
     /// A profile of one circle: each of this many functions calls the next, and the last calls the first.
@@ -188,8 +183,8 @@ impl Stage {
         members.dedup();
         members.truncate(functions);
         let next = members.iter().skip(1).chain(members.first());
-        let arcs = members.iter().zip(next).map(|(from, to)| Arc { frompc: from + 1, selfpc: *to, count: 3 }).collect();
-        Profile { arcs, ..self.large_profile(random, 0) }
+        let arcs = members.iter().zip(next).map(|(from, to)| Arc::new(from + 1, *to, 3)).collect::<Vec<_>>();
+        self.large_profile(random, 0).with_arcs(arcs)
     }
 
     /// Usually one histogram; sometimes two, with the upper one first.
@@ -225,13 +220,5 @@ fn histogram(range: Range<u64>, bins: u64, rate: u32, cast: &[u64], random: &mut
             *bin = random.below(greatest + 1);
         }
     }
-    Histogram {
-        lowpc: range.start,
-        highpc: range.end,
-        profrate: rate,
-        dimension: Dimension::SECONDS,
-        abbrev: b's',
-        signed: false,
-        bins: counts,
-    }
+    Histogram::new(range.start..range.end, Unit::seconds(rate), counts).expect("a histogram")
 }

@@ -1,4 +1,4 @@
-//! Reads side files, as docs/format.md describes them.
+//! Reads side files, as docs/side-file.md describes them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use gmon::side_file::{Call, Calls, Checksum, ELSEWHERE, Identity, KERNEL, Kind, PROGRAM, Place, Samples, SideFile};
-use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, DataModel, Encoding, Form, Histogram, Order, Profile, Unit};
 
 /// A side file that belongs to its profile.
 #[derive(Debug)]
@@ -133,14 +133,13 @@ impl Side {
             }
         }
         let (lowpc, highpc, profrate) = (code.start, code.end, self.rate().expect("a rate"));
-        let (dimension, abbrev) = (Dimension::SECONDS, b's');
-        let histogram = Histogram { lowpc, highpc, profrate, dimension, abbrev, signed: false, bins };
+        let histogram = Histogram::new(lowpc..highpc, Unit::seconds(profrate), bins).expect("a histogram");
         let calls = self.all_calls().filter(|call| call.callee.object == number);
         let arcs = calls.map(|call| {
             let frompc = if call.caller.object == number { call.caller.address } else { 0 };
-            Arc { frompc, selfpc: call.callee.address, count: call.count }
+            Arc::new(frompc, call.callee.address, call.count)
         });
-        Profile { histograms: vec![histogram], arcs: arcs.collect(), blocks: Vec::new() }
+        Profile::of_samples(vec![histogram]).expect("histograms of one profile").with_arcs(arcs)
     }
 
     /// Replaces the side file of a profile by what older runtimes wrote: a list of objects, and a profile for each object.
@@ -157,8 +156,7 @@ impl Side {
         list += &format!("program {} {}\n", self.build_id(PROGRAM), self.path(PROGRAM).display());
         let counted = self.counted();
         for number in &counted {
-            let (path, encoding) =
-                (self.path(*number), Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little });
+            let (path, encoding) = (self.path(*number), Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little));
             let bytes = gmon::write(&self.profile_of_number(*number), encoding).expect("a profile");
             fs::write(beside(&path.file_name().expect("a name").to_string_lossy()), &bytes).expect("the profile");
             list += &format!("object {number} 0 {} {} {}\n", known(&bytes), self.build_id(*number), path.display());

@@ -62,7 +62,7 @@ impl Symbols {
     #[must_use]
     pub fn calls(&self, profile: &Profile) -> BTreeMap<String, u64> {
         let mut calls = BTreeMap::new();
-        for arc in profile.arcs.iter().filter(|arc| arc.count > 0) {
+        for arc in profile.arcs().iter().filter(|arc| arc.count > 0) {
             // The call instruction is before the return address. The return address may be in the next function.
             let (caller, callee) = (self.function(arc.frompc.saturating_sub(1)), self.function(arc.selfpc));
             *calls.entry(format!("calls {callee}")).or_default() += arc.count;
@@ -75,11 +75,11 @@ impl Symbols {
     #[must_use]
     pub fn ticks(&self, profile: &Profile) -> BTreeMap<String, u64> {
         let mut ticks = BTreeMap::new();
-        for histogram in &profile.histograms {
-            let bin_size = (histogram.highpc - histogram.lowpc) / histogram.bins.len() as u64;
-            for (bin, count) in histogram.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
-                let function = self.function(histogram.lowpc + bin as u64 * bin_size);
-                *ticks.entry(function.to_owned()).or_default() += count;
+        for histogram in profile.histograms() {
+            let bin_size = (histogram.highpc() - histogram.lowpc()) / histogram.len();
+            for (bin, count) in histogram.hit() {
+                let function = self.function(histogram.lowpc() + bin * bin_size);
+                *ticks.entry(function.to_owned()).or_default() += u64::try_from(count).expect("a count");
             }
         }
         ticks

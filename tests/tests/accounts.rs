@@ -6,13 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon::{Arc, Dimension, Encoding, Form, Hints, Histogram, Order, Profile, Word};
+use gmon::{Arc, DataModel, Encoding, Form, Hints, Histogram, Order, Profile, Unit};
 use gmon_tests::random::Random;
 use gmon_tests::{compile, gprof as reader, read, start_objects};
 use gprof::Node;
 use gprof::internals::{Arcs, Errors, Flat, Functions, Graph, GraphSelection, Selection, Symbol};
 
-const GNU: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+const GNU: Encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
 
 /// A program with synthetic profiles.
 struct Stage {
@@ -42,17 +42,11 @@ impl Stage {
 
     /// A histogram with one bin of this many bytes for each of these samples.
     fn bins(bytes: u64, samples: &[(u64, u64)]) -> Vec<Histogram> {
-        let one = |(address, count): &(u64, u64)| Histogram {
-            lowpc: *address,
-            highpc: address + bytes,
-            profrate: 100,
-            dimension: Dimension::SECONDS,
-            abbrev: b's',
-            signed: false,
-            bins: vec![*count],
+        let one = |(address, count): &(u64, u64)| {
+            Histogram::new(*address..address + bytes, Unit::seconds(100), vec![*count]).unwrap()
         };
         let mut all: Vec<Histogram> = samples.iter().map(one).collect();
-        all.sort_by_key(|histogram| histogram.lowpc);
+        all.sort_by_key(Histogram::lowpc);
         all
     }
 
@@ -80,10 +74,10 @@ fn statistics(report: &str) -> Vec<&str> {
 /// A profile with samples and calls of every kind.
 fn rich(stage: &Stage) -> Profile {
     let samples = [(stage.at("middle"), 100), (stage.at("light"), 65_535), (stage.at("main") + 0x100_0000, 50)];
-    let call = |frompc, selfpc, count| Arc { frompc, selfpc, count };
+    let call = |frompc, selfpc, count| Arc::new(frompc, selfpc, count);
     let (main, middle) = (stage.at("main"), stage.at("middle"));
     let arcs = vec![call(main, middle, 1), call(8, middle, 3), call(middle, 8, 7), call(8, 9, 5)];
-    Profile { histograms: Stage::samples(&samples), arcs, blocks: Vec::new() }
+    Profile::of_samples(Stage::samples(&samples)).unwrap().with_arcs(arcs)
 }
 
 #[test]
@@ -111,12 +105,10 @@ fn statistics_account_for_everything() {
 #[test]
 fn a_footer_has_a_line_for_each_special_case() {
     let stage = Stage::new("footer", &["-g"]);
-    let call = Arc { frompc: stage.at("main"), selfpc: stage.at("middle"), count: 12 };
-    let fine = Profile {
-        histograms: Stage::samples(&[(stage.at("middle"), 90), (stage.at("light"), 10)]),
-        arcs: vec![call],
-        blocks: Vec::new(),
-    };
+    let call = Arc::new(stage.at("main"), stage.at("middle"), 12);
+    let fine = Profile::of_samples(Stage::samples(&[(stage.at("middle"), 90), (stage.at("light"), 10)]))
+        .unwrap()
+        .with_arcs(vec![call]);
     let samples = "100.0  samples at a profrate of 100: 1.00 ±0.10 seconds (standard error)";
     assert_eq!(statistics(&stage.print("", std::slice::from_ref(&fine))), [samples, "12  calls"]);
     assert_eq!(
@@ -129,7 +121,7 @@ fn a_footer_has_a_line_for_each_special_case() {
         ]
     );
     assert_eq!(statistics(&stage.print("-q", &[fine.clone(), fine.clone()]))[0], "2  runs merged");
-    let only_calls = Profile { histograms: Vec::new(), ..fine };
+    let only_calls = Profile::new().with_arcs(fine.arcs().to_vec());
     assert_eq!(statistics(&stage.print("", &[only_calls])), ["12  calls"]);
 }
 
@@ -163,7 +155,7 @@ fn a_footer_appears_only_where_it_belongs() {
 fn the_footer_separates_the_runtime_from_omitted_functions() {
     let stage = Stage::new("runtime", &["-g", "-static"]);
     let samples = Stage::samples(&[(stage.at("middle"), 60), (stage.at("mcount"), 30), (stage.at("light"), 10)]);
-    let profile = [Profile { histograms: samples, ..Profile::default() }];
+    let profile = [Profile::of_samples(samples).unwrap()];
     let text = stage.print("-p -Plight", &profile);
     let expected = [
         "60.0  of them in functions shown (60.00 %)",
@@ -193,7 +185,7 @@ fn all_functions_of_our_runtime_count_as_the_profiling_runtime() {
     let mut samples: Vec<(u64, u64)> = addresses.iter().map(|address| (*address, 1)).collect();
     samples.push((stage.at("middle"), 60));
     // A function may have fewer than four bytes.
-    let profile = [Profile { histograms: Stage::bins(1, &samples), ..Profile::default() }];
+    let profile = [Profile::of_samples(Stage::bins(1, &samples)).unwrap()];
     for options in ["-p", "-p --no-demangle"] {
         let text = stage.print(options, &profile);
         let runtime = format!("{}.0  of them in the profiling runtime", addresses.len());
@@ -212,8 +204,8 @@ fn a_footer_matches_the_program() {
     let status = Command::new(&image).args(["300", "100"]).current_dir(directory).status().unwrap();
     assert!(status.success());
     let profile = gmon::read(&fs::read(directory.join("gmon.out")).unwrap(), &Hints::default()).unwrap();
-    let samples: i128 = profile.histograms.iter().map(Histogram::total).sum();
-    let calls: u64 = profile.arcs.iter().map(|arc| arc.count).sum();
+    let samples: i128 = profile.histograms().iter().map(Histogram::total).sum();
+    let calls: u64 = profile.arcs().iter().map(|arc| arc.count).sum();
     assert!(samples >= 400 && calls >= 3);
     let text = String::from_utf8(read(reader(), directory, &["a.out", "gmon.out"]).stdout).unwrap();
     let lines = statistics(&text);
@@ -246,8 +238,8 @@ fn standard_errors_are_square_roots_of_counts() {
     let heavy = stage.at("heavy");
     // The bin at the start of `heavy` is half in `heavy` and half before it.
     let samples = Stage::samples(&[(heavy - 2, 64), (heavy + 4, 900), (stage.at("middle"), 225)]);
-    let call = Arc { frompc: stage.at("main"), selfpc: stage.at("middle"), count: 1 };
-    let profile = Profile { histograms: samples, arcs: vec![call], blocks: Vec::new() };
+    let call = Arc::new(stage.at("main"), stage.at("middle"), 1);
+    let profile = Profile::of_samples(samples).unwrap().with_arcs(vec![call]);
     let once = std::slice::from_ref(&profile);
     let flat = stage.print("-p -b --errors", once);
     assert_eq!(row(&flat, "heavy")[2..4], ["9.32", &format!("±{:.2}", (900.0_f64 + 16.0).sqrt() / 100.0)]);
@@ -269,9 +261,8 @@ fn standard_errors_are_square_roots_of_counts() {
 #[test]
 fn functions_without_samples_have_no_standard_error() {
     let stage = Stage::new("blank", &["-g"]);
-    let call = Arc { frompc: stage.at("main"), selfpc: stage.at("light"), count: 1 };
-    let profile =
-        Profile { histograms: Stage::samples(&[(stage.at("middle"), 4)]), arcs: vec![call], blocks: Vec::new() };
+    let call = Arc::new(stage.at("main"), stage.at("light"), 1);
+    let profile = Profile::of_samples(Stage::samples(&[(stage.at("middle"), 4)])).unwrap().with_arcs(vec![call]);
     let text = stage.print("-p -b --errors", &[profile]);
     let expected = "\
   %   cumulative   self                      self     total           
@@ -306,8 +297,7 @@ fn times_scatter_as_standard_errors_predict() {
     let mut random = Random::new(7);
     let mut run = || {
         let bins = vec![poisson(&mut random, 300.0), poisson(&mut random, 100.0)];
-        let (dimension, abbrev) = (Dimension::SECONDS, b's');
-        let all = [Histogram { lowpc: 0x100, highpc: 0x108, profrate: 100, dimension, abbrev, signed: false, bins }];
+        let all = [Histogram::new(0x100..0x108, Unit::seconds(100), bins).unwrap()];
         let flat = Flat::exact(&all, &functions, &selected);
         let graph = Graph::new(Arcs::new(&[], &functions), &flat, &functions, choices);
         (flat.time[other.index()], Errors::new(&all, &functions, &selected, &graph, None).of(Node::Function(other)))

@@ -7,6 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use gmon_tests::profiles::keep_first_histogram;
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compile, directory, gprof, read, run};
 use gprof::Terminal;
@@ -45,8 +46,8 @@ fn images() {
     for (name, expected) in [
         ("missing", "gprof: missing: No such file or directory"),
         ("dir", "gprof: dir: Is a directory"),
-        ("empty", "gprof: empty: empty file, not an ELF executable"),
-        ("text", r"gprof: text: not an ELF executable (magic #!/b at offset 0)"),
+        ("empty", "gprof: empty: empty file, not an ELF, PE, or Mach-O executable"),
+        ("text", r"gprof: text: not an ELF, PE, or Mach-O executable (magic #!/b at offset 0)"),
         ("short", "gprof: short: damaged ELF file: "),
         ("head", "gprof: head: damaged ELF file: "),
         ("cut", "gprof: cut: damaged ELF file: "),
@@ -54,7 +55,7 @@ fn images() {
         ("head", "gprof: head: damaged ELF file: cut short (64 bytes; the header requires "),
         ("cut", "gprof: cut: damaged ELF file: cut short ("),
         ("profile", "gprof: profile: this is a profile; name the program first"),
-        ("machos", "gprof: machos: Mach-O files are not supported: name an ELF program"),
+        ("machos", "gprof: machos: damaged Mach-O file: "),
         ("/dev/zero", "gprof: /dev/zero: not a regular file"),
     ] {
         let text = complaint(directory, &[name]);
@@ -130,7 +131,10 @@ fn command_lines() {
         (vec!["-rRmap"], "cannot be used together"),
         (vec!["-l", "-Rmap"], "'--line' and '--file-ordering'"),
         (vec!["-R"], "--file-ordering"),
-        (vec!["-O", "prof"], "--file-format"),
+        (vec!["--compat=gnu", "-O", "prof"], "--file-format"),
+        (vec!["-O", "x"], "--file-format"),
+        (vec!["--profile-form=bsd,lp32"], "'lp32' is not one of ilp32, lp64, llp64"),
+        (vec!["-Obsd", "--profile-form=gnu"], "'--file-format' and '--profile-form' cannot be used together"),
         (vec!["-w", "wide"], "--width"),
         (vec!["--demangle=klingon"], "klingon"),
         (vec!["--brief=yes"], "--brief"),
@@ -177,9 +181,9 @@ fn a_report_without_data() {
     let (image, profile) = program("bad_halves");
     let directory = image.parent().unwrap();
     let whole = gmon::read(&fs::read(profile).unwrap(), &gmon::Hints::default()).unwrap();
-    let form = gmon::Encoding { form: gmon::Form::Gnu, word: gmon::Word::W64, order: gmon::Order::Little };
-    let samples = gmon::Profile { arcs: Vec::new(), ..whole.clone() };
-    let calls = gmon::Profile { histograms: Vec::new(), ..whole };
+    let form = gmon::Encoding::new(gmon::Form::Gnu, gmon::DataModel::Lp64, gmon::Order::Little);
+    let samples = gmon::Profile::of_samples(whole.histograms().to_vec()).unwrap();
+    let calls = gmon::Profile::new().with_arcs(whole.arcs().to_vec());
     fs::write(directory.join("samples"), gmon::write(&samples, form).unwrap()).unwrap();
     fs::write(directory.join("calls"), gmon::write(&calls, form).unwrap()).unwrap();
     let text = complaint(directory, &["-q", "a.out", "samples"]);
@@ -336,9 +340,9 @@ fn damaged_profiles() {
     for seed in 0..600 {
         let mut random = Random::new(seed);
         let form = *random.pick(&[gmon::Form::Gnu, gmon::Form::Bsd, gmon::Form::OpenBsd]);
-        let encoding = gmon::Encoding { form, word: gmon::Word::W64, order: gmon::Order::Little };
+        let encoding = gmon::Encoding::new(form, gmon::DataModel::Lp64, gmon::Order::Little);
         let mut profile = stage.profile(&mut random);
-        profile.histograms.truncate(1);
+        keep_first_histogram(&mut profile);
         let mut bytes = gmon::write(&profile, encoding).unwrap();
         damage(&mut bytes, &mut random);
         fs::write(&damaged, bytes).unwrap();

@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gmon::{Dimension, Encoding, Form, Hints, Histogram, Order, Profile, Word};
+use gmon::{DataModel, Encoding, Form, Hints, Histogram, Order, Profile, Unit};
 use gmon_tests::{assert_same, compile, gprof, read, start_objects};
 use serde_json::Value;
 
-const GNU: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+const GNU: Encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
 
 /// The program with the calls that our runtime counted, and a tick for each unit of work.
 struct Costs {
@@ -35,7 +35,8 @@ impl Costs {
         let path = directory.join("gmon.out");
         let mut profile = gmon::read(&fs::read(&path).unwrap(), &Hints::default()).unwrap();
         let _ = fs::remove_file(directory.join("gmon.out.side"));
-        profile.histograms = histograms(&image, &units);
+        profile.take_histograms();
+        histograms(&image, &units).into_iter().for_each(|histogram| profile.add_histogram(histogram).unwrap());
         fs::write(&path, gmon::write(&profile, GNU).unwrap()).unwrap();
         Costs { directory, profile, units }
     }
@@ -67,12 +68,12 @@ fn histograms(image: &Path, units: &BTreeMap<String, u64>) -> Vec<Histogram> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let count = units.get(&format!("self {}", words.get(2)?))?;
         let lowpc = u64::from_str_radix(words[0], 16).unwrap();
-        let (highpc, dimension) = (lowpc + 4, Dimension::SECONDS);
-        Some(Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins: vec![*count] })
+        let highpc = lowpc + 4;
+        Some(Histogram::new(lowpc..highpc, Unit::seconds(100), vec![*count]).unwrap())
     };
     let mut all: Vec<Histogram> = table.lines().filter_map(histogram).collect();
     assert_eq!(all.len(), 3, "work, polish and at_end");
-    all.sort_by_key(|histogram| histogram.lowpc);
+    all.sort_by_key(Histogram::lowpc);
     all
 }
 
@@ -173,8 +174,8 @@ fn choices_leave_out_rows_and_nothing_else() {
 fn a_profile_without_calls_from_outside_says_so() {
     let costs = Costs::new("inside");
     let mut profile = costs.profile.clone();
-    let (low, high) = (profile.histograms[0].lowpc, profile.histograms[2].highpc + 0x1000);
-    profile.arcs.retain(|arc| (low.saturating_sub(0x1000)..high).contains(&arc.frompc));
+    let (low, high) = (profile.histograms()[0].lowpc(), profile.histograms()[2].highpc() + 0x1000);
+    profile.arcs_mut().retain(|arc| (low.saturating_sub(0x1000)..high).contains(&arc.frompc));
     fs::write(costs.directory.join("gmon.out"), gmon::write(&profile, GNU).unwrap()).unwrap();
     let text = costs.print("--bounds");
     assert!(
@@ -204,7 +205,7 @@ fn bounds_are_refused_where_they_do_not_exist() {
         let message = refused(&format!("{other} --bounds"));
         assert!(message.contains(&format!("'--bounds' and '{other}' cannot be used together")), "{message}");
     }
-    let profile = Profile { histograms: Vec::new(), ..costs.profile.clone() };
+    let profile = Profile::new().with_arcs(costs.profile.arcs().to_vec());
     fs::write(costs.directory.join("gmon.out"), gmon::write(&profile, GNU).unwrap()).unwrap();
     assert!(refused("--bounds").contains("no bounds: the profile has no samples or no calls"));
     assert_eq!(costs.read("--b").status.code(), Some(0), "GNU's abbreviation of --brief");

@@ -164,8 +164,8 @@ fn sums_are_stored_in_the_systems_form() {
         let system = format!("--bsd={system}");
         let text = printed(&directory, &[&system, "-b", "-s", "basic", "basic.gmon", "basic.2.gmon"]);
         let bytes = fs::read(directory.join("gmon.sum")).unwrap();
-        let hints = Hints { form: None, word: Some(Word::W64), order: Some(Order::Little) };
-        let found = gmon::detect(&bytes, &hints).unwrap().form;
+        let hints = Hints::new().with_word(Word::W64).with_order(Order::Little);
+        let found = gmon::detect(&bytes, &hints).unwrap().encoding().form;
         assert!(form.is_none_or(|form| form == found) && found != Form::Gnu, "{found:?}");
         assert_eq!(printed(&directory, &[&system, "-b", "basic", "gmon.sum"]), text);
     }

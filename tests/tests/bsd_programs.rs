@@ -147,7 +147,7 @@ const ARCS: usize = 90_001;
 fn freebsds_file_has_all_of_many_arcs() {
     for program in build_for(&SYSTEMS[..1], "arcs", "many_arcs.c") {
         let _ = program.bsd.run(&program.image, &[], &["end"], &[]).expect(0);
-        assert_eq!(read(&program.profile()).arcs.len(), ARCS, "{}", program.file);
+        assert_eq!(read(&program.profile()).arcs().len(), ARCS, "{}", program.file);
     }
 }
 
@@ -168,21 +168,22 @@ fn openbsds_file_is_as_the_kernel_writes_it() {
         let (low, high) = (u64::from_le_bytes(bytes_at(&bytes, 0)), u64::from_le_bytes(bytes_at(&bytes, 8)));
         let [start, end] = text(&program.image);
         assert!(low <= start && end <= high && high - end < 16, "{low:#x}..{high:#x} has {start:#x}..{end:#x}");
-        assert_eq!(bytes.len(), HEADER + (high - low) as usize / 2 + profile.arcs.len() * ARC);
+        assert_eq!(bytes.len(), HEADER + (high - low) as usize / 2 + profile.arcs().len() * ARC);
     }
 }
 
 /// Builds the bytes of a file of OpenBSD from the profile: header, counters of 16 bits, arcs in the file's order.
 fn rebuilt(original: &[u8], profile: &gmon::Profile) -> Vec<u8> {
-    let histogram = &profile.histograms[0];
-    let mut bytes = [histogram.lowpc.to_le_bytes(), histogram.highpc.to_le_bytes()].concat();
-    let counters = histogram.bins.len() * 2;
+    let histogram = &profile.histograms()[0];
+    let mut bytes = [histogram.lowpc().to_le_bytes(), histogram.highpc().to_le_bytes()].concat();
+    let counters = histogram.len() as usize * 2;
     let arcs = (original.len() - 40 - counters) as u32;
     for field in [40 + counters as u32, 0x51879, 1000, arcs, 0, 0] {
         bytes.extend(field.to_le_bytes());
     }
-    bytes.extend(histogram.bins.iter().flat_map(|count| u16::try_from(*count).unwrap().to_le_bytes()));
-    for arc in &profile.arcs {
+    let counts = (0..histogram.len()).map(|bin| u16::try_from(histogram.count(bin)).unwrap());
+    bytes.extend(counts.flat_map(u16::to_le_bytes));
+    for arc in profile.arcs() {
         bytes.extend([arc.frompc, arc.selfpc, arc.count].iter().flat_map(|word| word.to_le_bytes()));
     }
     bytes

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon::{Arc, Block, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, Block, DataModel, Encoding, Form, Histogram, Order, Profile, Unit};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compare, compile, gprof, read, run};
 use gprof::internals::{Image, ImageStorage, Policy};
@@ -68,15 +68,15 @@ fn made_up(image: &Path, seed: u64) -> PathBuf {
     let read = Image::parse(&bytes, Policy::Compat, &room).unwrap();
     let lines = read.files.lines();
     let starts: Vec<u64> = lines.within(read.text.clone()).map(|range| range.start).collect();
-    profile.blocks = (0..60)
-        .map(|_| Block { addr: random.pick(&starts) + random.below(3), count: *random.pick(&[0, 1, 7, 100, 123_456]) })
+    *profile.blocks_mut() = (0..60)
+        .map(|_| Block::new(random.pick(&starts) + random.below(3), *random.pick(&[0, 1, 7, 100, 123_456])))
         .collect();
     store(image, &profile, &format!("made.{seed}"))
 }
 
 fn store(image: &Path, profile: &Profile, name: &str) -> PathBuf {
     let path = image.with_file_name(name);
-    let form = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    let form = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     fs::write(&path, gmon::write(profile, form).unwrap()).unwrap();
     path
 }
@@ -121,10 +121,9 @@ fn lines_of_cpp() {
 /// A profile with one sample in each bin of two bytes of code, so the bytes of any code equal twice its samples.
 fn even(image: &Path, program: &Image<'_>) -> PathBuf {
     let (lowpc, highpc) = (program.text.start, program.text.end.next_multiple_of(2));
-    let bins = vec![1; ((highpc - lowpc) / 2) as usize];
-    let dimension = gmon::Dimension::SECONDS;
-    let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
-    store(image, &Profile { histograms: vec![histogram], ..Profile::default() }, "even.gmon")
+    let bins = vec![1_u16; ((highpc - lowpc) / 2) as usize];
+    let histogram = Histogram::new(lowpc..highpc, Unit::seconds(100), bins).unwrap();
+    store(image, &Profile::of_samples(vec![histogram]).unwrap(), "even.gmon")
 }
 
 /// The rows of the flat profile of a program in which every byte of code took the same time.
@@ -232,8 +231,8 @@ fn annotated_lines_show_the_calls_of_their_function() {
             program.symbols.iter().filter(|symbol| symbol.is_func && program.text.contains(&symbol.address)).collect();
         functions.sort_by_key(|symbol| symbol.address);
         functions.dedup_by_key(|symbol| symbol.address);
-        let calls = (1..).zip(&functions).map(|(count, symbol)| Arc { frompc: 0, selfpc: symbol.address, count });
-        let profile = store(&image, &Profile { arcs: calls.collect(), ..Profile::default() }, "called.gmon");
+        let calls = (1..).zip(&functions).map(|(count, symbol)| Arc::new(0, symbol.address, count));
+        let profile = store(&image, &Profile::new().with_arcs(calls), "called.gmon");
         let words = ["-b", "-l", "-A", "-x", "a.out", profile.to_str().unwrap()];
         let output = read(gprof(), image.parent().unwrap(), &words);
         let text = String::from_utf8(output.stdout).unwrap();
@@ -303,9 +302,9 @@ fn no_time_is_below_zero() {
             if (first..first + size).all(is_inlined) { random.below(1000) } else { 0 }
         };
         let bins: Vec<u64> = (0..length.div_ceil(size)).map(bin).collect();
-        let (highpc, dimension) = (lowpc + size * bins.len() as u64, gmon::Dimension::SECONDS);
-        let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
-        let profile = Profile { histograms: vec![histogram], ..Profile::default() };
+        let highpc = lowpc + size * bins.len() as u64;
+        let histogram = Histogram::new(lowpc..highpc, Unit::seconds(100), bins).unwrap();
+        let profile = Profile::of_samples(vec![histogram]).unwrap();
         let profile = store(&image, &profile, "rounding.gmon");
         let output =
             read(gprof(), image.parent().unwrap(), &["-b", "-p", "--inlines", "a.out", profile.to_str().unwrap()]);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, DataModel, Encoding, Form, Histogram, Order, Profile, Unit};
 use gmon_tests::{compile, gprof, read};
 
 /// A program of two files with functions of the same name, and its symbols in address order.
@@ -41,11 +41,10 @@ impl Stage {
         for (at, count) in samples {
             bins[(at.next_multiple_of(2) - lowpc) as usize / 2] += count;
         }
-        let dimension = Dimension::SECONDS;
-        let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
-        let arcs = arcs.iter().map(|(frompc, selfpc, count)| Arc { frompc: *frompc, selfpc: *selfpc, count: *count });
-        let profile = Profile { histograms: vec![histogram], arcs: arcs.collect(), blocks: Vec::new() };
-        let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+        let histogram = Histogram::new(lowpc..highpc, Unit::seconds(100), bins).unwrap();
+        let arcs = arcs.iter().map(|(frompc, selfpc, count)| Arc::new(*frompc, *selfpc, *count));
+        let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs);
+        let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
         let path = self.image.with_file_name("made-up");
         fs::write(&path, gmon::write(&profile, encoding).unwrap()).unwrap();
         path

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use gmon::{Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{DataModel, Encoding, Form, Histogram, Order, Profile, Unit};
 use gmon_tests::symbols::Symbols;
 use gmon_tests::{compile, directory, distribution, gprof, start_objects};
 use serde_json::{Value, json};
@@ -158,10 +158,9 @@ fn write_rank(image: &Path, rank: usize, ticks: &[(&str, u64)]) {
     let highpc = places.clone().map(|(address, _)| address).max().unwrap() + 4;
     let mut bins = vec![0; usize::try_from(highpc - lowpc).unwrap()];
     places.for_each(|(address, ticks)| bins[usize::try_from(address - lowpc).unwrap()] = ticks);
-    let dimension = Dimension::SECONDS;
-    let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
-    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
-    let profile = Profile { histograms: vec![histogram], ..Profile::default() };
+    let histogram = Histogram::new(lowpc..highpc, Unit::seconds(100), bins).unwrap();
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
+    let profile = Profile::of_samples(vec![histogram]).unwrap();
     fs::write(image.with_file_name(format!("gmon.out.{rank}")), gmon::write(&profile, encoding).unwrap()).unwrap();
 }
 

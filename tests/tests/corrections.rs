@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, DataModel, Encoding, Form, Histogram, Order, Profile, Unit};
 use gmon_tests::{compile, gprof, read};
 
 /// A program and synthetic profiles for it.
@@ -40,22 +40,14 @@ impl Stage {
         let low = self.symbols.iter().map(|symbol| symbol.1).filter(|at| *at >= 0x1000).min().unwrap() & !3;
         let high =
             self.symbols.iter().filter(|symbol| symbol.0 == "main").map(|symbol| symbol.1 + 0x400).max().unwrap();
-        let mut bins = vec![0; (high - low).div_ceil(4) as usize];
+        let mut bins = vec![0_u64; (high - low).div_ceil(4) as usize];
         for name in sampled {
             bins[((self.address(name) - low).div_ceil(4)) as usize] += 100;
         }
-        let histogram = Histogram {
-            lowpc: low,
-            highpc: low + 4 * bins.len() as u64,
-            profrate: 100,
-            dimension: Dimension::SECONDS,
-            abbrev: b's',
-            signed: false,
-            bins,
-        };
-        let arcs = calls.iter().map(|(frompc, selfpc, count)| Arc { frompc: *frompc, selfpc: *selfpc, count: *count });
-        let profile = Profile { histograms: vec![histogram], arcs: arcs.collect(), blocks: Vec::new() };
-        let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+        let histogram = Histogram::new(low..low + 4 * bins.len() as u64, Unit::seconds(100), bins).unwrap();
+        let arcs = calls.iter().map(|(frompc, selfpc, count)| Arc::new(*frompc, *selfpc, *count));
+        let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs);
+        let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
         let path = self.image.with_file_name("made-up");
         fs::write(&path, gmon::write(&profile, encoding).unwrap()).unwrap();
         path
@@ -107,8 +99,11 @@ fn shares_add_up_and_bins_have_their_size() {
     let profile = stage.profile(&[(stage.address("main"), stage.address("middle"), 1)], &["heavy", "middle"]);
     let mut parsed = gmon::read(&fs::read(&profile).unwrap(), &gmon::Hints::default()).unwrap();
     // As the C library writes it: the last bin extends beyond the range.
-    parsed.histograms[0].highpc -= 2;
-    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    for histogram in parsed.take_histograms() {
+        let range = histogram.lowpc()..histogram.highpc() - 2;
+        parsed.add_histogram(histogram.with_range(range).unwrap()).unwrap();
+    }
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     fs::write(&profile, gmon::write(&parsed, encoding).unwrap()).unwrap();
     assert_eq!(stage.has("-q", &profile, "each sample hit covers 2 byte(s)"), GNUS_ALONE);
     assert_eq!(stage.has("-q", &profile, "each sample hit covers 3.99"), OURS_ALONE);

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, DataModel, Encoding, Form, Histogram, Order, Profile, Unit};
 use gmon_tests::{compile, gprof, read};
 use serde_json::Value;
 
@@ -46,13 +46,12 @@ impl Build {
         for (at, count, _) in samples {
             bins[(at.next_multiple_of(2) - lowpc) as usize / 2] += count;
         }
-        let dimension = Dimension::SECONDS;
-        let histogram = Histogram { lowpc, highpc, profrate: rate, dimension, abbrev: b's', signed: false, bins };
+        let histogram = Histogram::new(lowpc..highpc, Unit::seconds(rate), bins).unwrap();
         let frompc = self.at("main")[0] + 8;
-        let arc = |(selfpc, _, count): &(u64, u64, u64)| Arc { frompc, selfpc: *selfpc, count: *count };
-        let arcs = samples.iter().map(arc).filter(|arc| arc.count > 0).collect();
-        let profile = Profile { histograms: vec![histogram], arcs, blocks: Vec::new() };
-        let encoding = Encoding { form, word: Word::W64, order: Order::Little };
+        let arc = |(selfpc, _, count): &(u64, u64, u64)| Arc::new(frompc, *selfpc, *count);
+        let arcs = samples.iter().map(arc).filter(|arc| arc.count > 0).collect::<Vec<_>>();
+        let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs);
+        let encoding = Encoding::new(form, DataModel::Lp64, Order::Little);
         let path = self.image.with_file_name(name);
         fs::write(&path, gmon::write(&profile, encoding).unwrap()).unwrap();
         path

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gmon::{Counter, CounterWidth, Encoding, Form, Hints, Order, Profile, Word};
+use gmon::{Counter, CounterWidth, DataModel, Encoding, Form, Hints, Order, Profile};
+use gmon_tests::profiles::replace_counts;
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{OPTIONS, assert_same, compare, compile, gprof, read, run, start_objects, system_gprof};
 
@@ -20,12 +21,12 @@ fn check(name: &str, sources: &[&str], flags: &[&str]) -> (PathBuf, PathBuf) {
     let ours = format!("-B{}", start_objects().display());
     let image = compile(&format!("{name}_ours"), sources, &[flags, &[&ours]].concat());
     let profile = run(&image);
-    assert_eq!(gmon::detect(&fs::read(&profile).unwrap(), &Hints::default()).unwrap().form, Form::OpenBsd);
+    assert_eq!(gmon::detect(&fs::read(&profile).unwrap(), &Hints::default()).unwrap().encoding().form, Form::OpenBsd);
     compare_all(&image, &[&profile]);
 
     let image = compile(name, sources, flags);
     let profile = run(&image);
-    assert_eq!(gmon::detect(&fs::read(&profile).unwrap(), &Hints::default()).unwrap().form, Form::Gnu);
+    assert_eq!(gmon::detect(&fs::read(&profile).unwrap(), &Hints::default()).unwrap().encoding().form, Form::Gnu);
     compare_all(&image, &[&profile]);
     (image, profile)
 }
@@ -33,7 +34,7 @@ fn check(name: &str, sources: &[&str], flags: &[&str]) -> (PathBuf, PathBuf) {
 const FREEBSD_16: Form = Form::FreeBsd(Counter { width: CounterWidth::Bits16, signed: false });
 
 fn store(path: &Path, profile: &Profile, form: Form) {
-    let encoding = Encoding { form, word: Word::W64, order: Order::Little };
+    let encoding = Encoding::new(form, DataModel::Lp64, Order::Little);
     fs::write(path, gmon::write(profile, encoding).unwrap()).unwrap();
 }
 
@@ -123,14 +124,14 @@ fn half_of_a_profile() {
     let (image, profile) = check("half", &["cycles.c"], &["-g"]);
     let profile = gmon::read(&fs::read(profile).unwrap(), &Hints::default()).unwrap();
     let parts = [
-        ("samples", Profile { arcs: Vec::new(), ..profile.clone() }),
-        ("calls", Profile { histograms: Vec::new(), ..profile }),
+        ("samples", Profile::of_samples(profile.histograms().to_vec()).unwrap()),
+        ("calls", Profile::new().with_arcs(profile.arcs().to_vec())),
     ];
     for (file, part) in parts {
         let path = image.with_file_name(file);
         store(&path, &part, Form::Gnu);
         compare_all(&image, &[&path]);
-        if !part.histograms.is_empty() {
+        if !part.histograms().is_empty() {
             store(&path, &part, Form::Bsd);
             compare_all(&image, &[&path]);
         }
@@ -142,7 +143,7 @@ fn a_header_without_a_rate() {
     let (image, profile) = check("no_rate", &["cycles.c"], &["-g"]);
     let mut profile = gmon::read(&fs::read(profile).unwrap(), &Hints::default()).unwrap();
     for rate in [0, 1, 1_000_000] {
-        profile.histograms[0].profrate = rate;
+        profile.set_unit(gmon::Unit::seconds(rate));
         let path = image.with_file_name("rate");
         store(&path, &profile, Form::Bsd);
         compare_all(&image, &[&path]);
@@ -179,7 +180,7 @@ fn made_up(name: &str, sources: &[&str], seeds: std::ops::Range<u64>) {
         let options = OPTIONS[random.below(OPTIONS.len() as u64) as usize];
         let profile = stage.profile(&mut random);
         // The BSD forms have room for one histogram.
-        let form = if profile.histograms.len() == 1 { *random.pick(&[Form::Gnu, Form::Bsd]) } else { Form::Gnu };
+        let form = if profile.histograms().len() == 1 { *random.pick(&[Form::Gnu, Form::Bsd]) } else { Form::Gnu };
         store(&path, &profile, form);
         compare(&image, &[&path], options);
         compare(&image, &[&path], &["-b", "-q"]);
@@ -208,9 +209,9 @@ fn made_up_profiles_that_are_summed() {
     for seed in 0..40 {
         let mut random = Random::new(seed);
         let first = stage.profile(&mut random);
-        let mut second = stage.profile(&mut random);
         // Only histograms with the same shape can be added up.
-        second.histograms.clone_from(&first.histograms);
+        let arcs = stage.profile(&mut random).arcs().to_vec();
+        let second = Profile::of_samples(first.histograms().to_vec()).unwrap().with_arcs(arcs);
         let paths = [image.with_file_name("one"), image.with_file_name("two")];
         store(&paths[0], &first, Form::Gnu);
         store(&paths[1], &second, Form::Gnu);
@@ -252,8 +253,8 @@ fn a_sum_keeps_counts_too_wide_for_the_form() {
     let image = compile("wide", &["leaf.c"], &[]);
     let stage = Stage::of(&fs::read(&image).unwrap());
     let mut profile = stage.profile(&mut Random::new(5));
-    profile.histograms[0].bins.fill(60_000);
-    for arc in &mut profile.arcs {
+    replace_counts(&mut profile, |_, _| 60_000);
+    for arc in profile.arcs_mut() {
         arc.count = u64::from(u32::MAX) - 1;
     }
     let path = image.with_file_name("wide");
@@ -272,12 +273,15 @@ fn a_big_image() {
     assert!(stage.functions.len() > 500);
     let mut random = Random::new(7);
     let mut profile = stage.profile(&mut random);
+    let bins = profile.histograms()[0].len();
+    let mut hits = vec![0_u64; bins as usize];
     for _ in 0..5_000 {
         let (frompc, selfpc) = (*random.pick(&stage.functions), *random.pick(&stage.functions));
-        profile.arcs.push(gmon::Arc { frompc, selfpc, count: random.below(100) });
-        let bins = profile.histograms[0].bins.len() as u64;
-        profile.histograms[0].bins[random.below(bins) as usize] += 1;
+        profile.add_arc(gmon::Arc::new(frompc, selfpc, random.below(100)));
+        hits[random.below(bins) as usize] += 1;
     }
+    let mut hits = hits.into_iter();
+    replace_counts(&mut profile, |_, count| count as u64 + hits.next().unwrap_or(0));
     let path = image.with_file_name("profile");
     store(&path, &profile, Form::Gnu);
     compare(&image, &[&path], &["-b", "--no-demangle"]);

@@ -215,7 +215,7 @@ fn another_rate_is_the_interval_timers() {
     run(&program, "samples", &[("GMON_HZ", "100")], 0);
     let ticks = program.ticks(FILE);
     assert_eq!(ticks.values().sum::<u64>(), 23, "{ticks:?}");
-    assert_eq!(read(&program.system.directory.join(FILE)).histograms[0].profrate, 100);
+    assert_eq!(read(&program.system.directory.join(FILE)).histograms()[0].unit().profrate, 100);
 }
 
 #[test]

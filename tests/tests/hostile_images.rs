@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 
-use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, DataModel, Encoding, Form, Histogram, Order, Profile, Unit};
 use gmon_tests::random::Random;
 use gmon_tests::{compile, directory};
 use gprof::Terminal;
@@ -366,19 +366,10 @@ impl Write for Counter {
 fn report_length(name: &str, image: &[u8], functions: u64, options: &[&str]) -> u64 {
     let directory = directory(name);
     let arcs = (0x1000..0x1000 + functions).flat_map(|address| [(0x1000, address), (address, 0x1000)]);
-    let arcs = arcs.map(|(frompc, selfpc)| Arc { frompc, selfpc, count: 1 }).collect();
-    let (dimension, abbrev) = (Dimension::SECONDS, b's');
-    let histogram = Histogram {
-        lowpc: 0x1000,
-        highpc: 0x2000,
-        profrate: 100,
-        dimension,
-        abbrev,
-        signed: false,
-        bins: vec![1; 1024],
-    };
-    let profile = Profile { histograms: vec![histogram], arcs, blocks: Vec::new() };
-    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    let arcs = arcs.map(|(frompc, selfpc)| Arc::new(frompc, selfpc, 1)).collect::<Vec<_>>();
+    let histogram = Histogram::new(0x1000..0x2000, Unit::seconds(100), vec![1_u16; 1024]).unwrap();
+    let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs);
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     let paths = [directory.join("image"), directory.join("profile")];
     fs::write(&paths[0], image).unwrap();
     fs::write(&paths[1], gmon::write(&profile, encoding).unwrap()).unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use gmon::side_file::{Checksum, Kind, Object, SideFile};
-use gmon::{Arc, Counter, CounterWidth, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, Counter, CounterWidth, DataModel, Encoding, Form, Histogram, Order, Profile, Unit, Word};
 use gmon_tests::{compile, directory, gprof, run};
 
 /// The address space of a reader, in kilobytes, besides the input files.
@@ -29,7 +29,7 @@ fn texts(output: Output) -> (String, String) {
 }
 
 fn encoding(form: Form) -> Encoding {
-    Encoding { form, word: Word::W64, order: Order::Little }
+    Encoding::new(form, DataModel::Lp64, Order::Little)
 }
 
 /// A file as object lists mark it: its length and the sum of the marks of its bytes.
@@ -205,8 +205,8 @@ fn a_sum_is_in_proportion_to_its_input() {
     let image = compile("large_sum", &["leaf.c"], &[]);
     let directory = image.parent().unwrap();
     let sum = |count: u64| {
-        let arcs = vec![Arc { frompc: 0x40_1000, selfpc: 0x40_1004, count }, Arc { frompc: 1, selfpc: 1, count: 1 }];
-        let bytes = gmon::write(&Profile { arcs, ..Profile::default() }, encoding(Form::Bsd)).unwrap();
+        let arcs = vec![Arc::new(0x40_1000, 0x40_1004, count), Arc::new(1, 1, 1)];
+        let bytes = gmon::write(&Profile::new().with_arcs(arcs), encoding(Form::Bsd)).unwrap();
         fs::write(directory.join("huge"), bytes).unwrap();
         let _ = fs::remove_file(directory.join("gmon.sum"));
         (within(ROOM, directory, &["-s", "a.out", "huge"]), fs::metadata(directory.join("gmon.sum")))
@@ -218,13 +218,11 @@ fn a_sum_is_in_proportion_to_its_input() {
     let expected = "gprof: gmon.sum: counts too high for the form (";
     assert!(said.lines().any(|line| line.starts_with(expected)), "{said}");
     // One 32-bit bin among many, with samples of half an hour of 64 threads.
-    let mut bins = vec![0; 250_000];
+    let mut bins = vec![0_u64; 250_000];
     bins[5] = 11_000_000;
-    let dimension = Dimension::SECONDS;
-    let histogram =
-        Histogram { lowpc: 0x40_0000, highpc: 0x50_0000, profrate: 100, dimension, abbrev: b's', signed: false, bins };
+    let histogram = Histogram::new(0x40_0000..0x50_0000, Unit::seconds(100), bins).unwrap();
     let wide = Form::FreeBsd(Counter { width: CounterWidth::Bits32, signed: false });
-    let bytes = gmon::write(&Profile { histograms: vec![histogram], ..Profile::default() }, encoding(wide)).unwrap();
+    let bytes = gmon::write(&Profile::of_samples(vec![histogram]).unwrap(), encoding(wide)).unwrap();
     fs::write(directory.join("wide"), bytes).unwrap();
     let output = within(ROOM + 300_000, directory, &["-s", "-i", "a.out", "wide"]);
     assert!(output.status.success(), "{output:?}");
@@ -251,7 +249,7 @@ fn files_without_end() {
     assert_eq!(complaint(&["-S", "/dev/zero", "a.out"]), "gprof: /dev/zero: not a regular file\n");
     // Regular files, according to the system, that block their readers or never end.
     if File::open("/proc/kmsg").is_ok() {
-        assert_eq!(complaint(&["/proc/kmsg"]), "gprof: /proc/kmsg: empty file, not an ELF executable\n");
+        assert_eq!(complaint(&["/proc/kmsg"]), "gprof: /proc/kmsg: empty file, not an ELF, PE, or Mach-O executable\n");
         assert!(complaint(&["a.out", "/proc/kmsg"]).starts_with("gprof: /proc/kmsg: "));
     }
     let zero = File::open("/dev/zero").unwrap();
@@ -291,7 +289,7 @@ fn programs_that_are_longer_than_memory() {
     for room in [ROOM, 2 * (LENGTH >> 10)] {
         assert_eq!(
             refused(room, "none"),
-            "gprof: none: not an ELF executable (magic \\x00\\x00\\x00\\x00 at offset 0)\n"
+            "gprof: none: not an ELF, PE, or Mach-O executable (magic \\x00\\x00\\x00\\x00 at offset 0)\n"
         );
     }
     // One large shared object must not prevent the rest of the report.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, Encoding, Form, Histogram, Order, Profile, Unit, Word};
 use gmon_tests::{compile, directory, gprof, read, run};
 
 /// A section: name, type, flags, address, bytes, link, and entry size.
@@ -85,10 +85,9 @@ impl Machine {
         sections.push((".strtab", 3, 0, 0, b"\0first\0second\0".to_vec(), 0, 0));
         sections.push((".shstrtab", 3, 0, 0, Vec::new(), 0, 0));
         fs::write(place.join("a.out"), self.file(&sections)).unwrap();
-        let mut bins = vec![0; 32];
+        let mut bins = vec![0_u64; 32];
         (bins[4], bins[20]) = (30, 70);
-        let profile =
-            Profile { arcs: vec![Arc { frompc: 0x1011, selfpc: 0x1045, count: 5 }], ..samples(0x1000..0x1080, bins) };
+        let profile = samples(0x1000..0x1080, bins).with_arcs([Arc::new(0x1011, 0x1045, 5)]);
         self.write(&place.join("gmon.out"), &profile);
         place
     }
@@ -96,21 +95,13 @@ impl Machine {
     fn write(self, path: &Path, profile: &Profile) {
         let word = if self.wide { Word::W64 } else { Word::W32 };
         let order = if self.big { Order::Big } else { Order::Little };
-        fs::write(path, gmon::write(profile, Encoding { form: Form::Gnu, word, order }).unwrap()).unwrap();
+        fs::write(path, gmon::write(profile, Encoding::new(Form::Gnu, word.into(), order)).unwrap()).unwrap();
     }
 }
 
 fn samples(range: std::ops::Range<u64>, bins: Vec<u64>) -> Profile {
-    let histogram = Histogram {
-        lowpc: range.start,
-        highpc: range.end,
-        profrate: 100,
-        dimension: Dimension::SECONDS,
-        abbrev: b's',
-        signed: false,
-        bins,
-    };
-    Profile { histograms: vec![histogram], ..Profile::default() }
+    let histogram = Histogram::new(range.start..range.end, Unit::seconds(100), bins).unwrap();
+    Profile::of_samples(vec![histogram]).unwrap()
 }
 
 /// gprof's standard error and standard output; gprof must succeed.
@@ -122,15 +113,17 @@ fn report(place: &Path, words: &[&str]) -> (String, String) {
 
 /// Checks that the report has the samples and the calls of both functions.
 fn is_told(place: &Path) {
-    is_told_with(place, &[&["-b", "-p"], &["-b", "-p", "--compat=gnu"]]);
+    is_told_with(place, &[&["-b", "-p"], &["-b", "-p", "--compat=gnu"]], "");
 }
 
-fn is_told_with(place: &Path, all_options: &[&[&str]]) {
+/// `gnu_prefix` is what GNU gprof puts before the names.
+fn is_told_with(place: &Path, all_options: &[&[&str]], gnu_prefix: &str) {
     for options in all_options {
         let (said, printed) = report(place, options);
         assert_eq!(said, "");
         let row = |name: &str| {
-            let line = printed.lines().find(|line| line.split_whitespace().last() == Some(name));
+            let name = if options.len() == 2 { name.to_owned() } else { format!("{gnu_prefix}{name}") };
+            let line = printed.lines().find(|line| line.split_whitespace().last() == Some(&*name));
             line.unwrap_or_else(|| panic!("no {name}: {printed}"))
                 .split_whitespace()
                 .map(str::to_owned)
@@ -153,10 +146,12 @@ fn function_descriptors() {
         addresses.map(|address| [address, 0x9000, 0].map(|word| POWER.word(word)).concat()).concat()
     };
     let descriptors = |bytes| Some((".opd", 1, 3, 0x2000, bytes, 0, 0));
-    is_told(&POWER.stage("machines-opd", 2, [0x2000, 0x2018], descriptors(entries([0x1000, 0x1040]))));
+    // GNU names the code, and the symbols are those of the descriptors.
+    let dotted = |place: PathBuf| is_told_with(&place, &[&["-b", "-p"], &["-b", "-p", "--compat=gnu"]], ".");
+    dotted(POWER.stage("machines-opd", 2, [0x2000, 0x2018], descriptors(entries([0x1000, 0x1040]))));
     // Without an ABI in the header; and the second ABI, which has no descriptors.
     let silent = Machine { flags: 0, ..POWER };
-    is_told(&silent.stage("machines-opd-silent", 2, [0x2000, 0x2018], descriptors(entries([0x1000, 0x1040]))));
+    dotted(silent.stage("machines-opd-silent", 2, [0x2000, 0x2018], descriptors(entries([0x1000, 0x1040]))));
     let second = Machine { flags: 2, big: false, ..POWER };
     is_told(&second.stage("machines-ppc64le", 1, [0x1000, 0x1040], None));
     // Descriptors that lead nowhere or are truncated are not functions.
@@ -174,13 +169,12 @@ fn thumb_code() {
     // The bin at 0x1040 belongs to the second function only if the function does not begin at 0x1041.
     let place = arm.stage("machines-thumb", 1, [0x1001, 0x1041], None);
     is_told(&place);
-    let mut bins = vec![0; 0x80];
+    let mut bins = vec![0_u64; 0x80];
     (bins[0], bins[0x40]) = (30, 70);
-    let profile =
-        Profile { arcs: vec![Arc { frompc: 0x1011, selfpc: 0x1041, count: 5 }], ..samples(0x1000..0x1080, bins) };
+    let profile = samples(0x1000..0x1080, bins).with_arcs([Arc::new(0x1011, 0x1041, 5)]);
     arm.write(&place.join("gmon.out"), &profile);
     // (GNU cannot use bins of one byte.)
-    is_told_with(&place, &[&["-b", "-p"]]);
+    is_told_with(&place, &[&["-b", "-p"]], "");
 }
 
 #[test]

@@ -11,13 +11,13 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The output of the example `manuals`.
-fn share() -> PathBuf {
-    let place = directory("manual");
+/// The output of the example `manuals` for a gprof with this name, in the directory of a test.
+fn share(test: &str, name: &str) -> PathBuf {
+    let place = directory(test);
     let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["run", "--quiet", "-p", "gprof", "--example", "manuals", "--target-dir"]).arg(target).arg("--");
-    let made = cargo.arg(&place).current_dir(root()).output().unwrap();
+    let made = cargo.arg(&place).arg(name).current_dir(root()).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     place.join("share")
 }
@@ -39,14 +39,14 @@ fn every_page_is_well_made() {
     let is_page = |page: &PathBuf| page.extension().is_some_and(|section| section != "roff");
     let pages: Vec<PathBuf> = pages.filter(is_page).collect();
     assert!(pages.len() >= 4);
-    for page in pages.iter().chain([&share().join("man/man1/gprof.1")]) {
+    for page in pages.iter().chain([&share("manual-made", "gprof").join("man/man1/gprof.1")]) {
         is_well_made(page);
     }
 }
 
 #[test]
 fn gprofs_page_and_completions_are_complete() {
-    let share = share();
+    let share = share("manual-complete", "gprof");
     let page = fs::read_to_string(share.join("man/man1/gprof.1")).unwrap();
     for section in
         ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
@@ -68,5 +68,22 @@ fn gprofs_page_and_completions_are_complete() {
         let text = fs::read_to_string(share.join(completions)).unwrap();
         let is_there = |name: &str| text.contains(&format!("--{name}")) || text.contains(&format!("-l {name}"));
         assert!(is_there("bsd") && is_there("gnu"), "{completions}");
+    }
+}
+
+#[test]
+fn gprof_under_another_name_has_a_page_and_completions() {
+    let share = share("manual-renamed", "gmon-gprof");
+    let page = share.join("man/man1/gmon-gprof.1");
+    is_well_made(&page);
+    let text = fs::read_to_string(page).unwrap();
+    assert!(text.contains("\n.SH SYNOPSIS\n.B gmon\\-gprof\n"), "{text}");
+    for (completions, rule) in [
+        ("bash-completion/completions/gmon-gprof", " gmon-gprof\n"),
+        ("zsh/site-functions/_gmon-gprof", "#compdef gmon-gprof\n"),
+        ("fish/vendor_completions.d/gmon-gprof.fish", "complete -c gmon-gprof "),
+    ] {
+        let text = fs::read_to_string(share.join(completions)).unwrap();
+        assert!(text.contains(rule), "{completions}: {text}");
     }
 }

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon::{Encoding, Form, Hints, Order, Word};
+use gmon::{DataModel, Encoding, Form, Hints, Order};
+use gmon_tests::profiles::keep_first_histogram;
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{
     assert_same, compare, compile, compile_fortran, directory, gprof, object_map, read, run, start_objects,
@@ -160,7 +161,7 @@ fn matrix(name: &str, sources: &[&str], flags: &[&str], names: [&'static str; 3]
     let glibc = Program { image: image.clone(), names, file, map: map.clone() };
     let bytes = fs::read(&profile).unwrap();
     let parsed = gmon::read(&bytes, &Hints::default()).unwrap();
-    let encoding = Encoding { form: Form::Bsd, word: Word::W64, order: Order::Little };
+    let encoding = Encoding::new(Form::Bsd, DataModel::Lp64, Order::Little);
     let (bsd, made_up) = (image.with_file_name("bsd"), image.with_file_name("made_up"));
     fs::write(&bsd, gmon::write(&parsed, encoding).unwrap()).unwrap();
     let stage = Stage::of(&fs::read(&image).unwrap());
@@ -178,8 +179,8 @@ fn matrix(name: &str, sources: &[&str], flags: &[&str], names: [&'static str; 3]
             _ => {
                 let mut random = Random::new(at as u64);
                 let mut profile = stage.profile(&mut random);
-                profile.histograms.truncate(1);
-                let gnu = Encoding { form: Form::Gnu, ..encoding };
+                keep_first_histogram(&mut profile);
+                let gnu = Encoding::new(Form::Gnu, encoding.model, encoding.order);
                 fs::write(&made_up, gmon::write(&profile, gnu).unwrap()).unwrap();
                 glibc.compare(line, &[&made_up]);
             }

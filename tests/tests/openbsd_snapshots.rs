@@ -36,10 +36,10 @@ fn a_snapshot_has_all_counts_so_far_and_the_kernels_file_replaces_it() {
     assert_eq!(mode & 0o777, 0o600, "the kernel refuses other modes");
     // Each arc once: the tables are not in the snapshot.
     let profile = gmon_tests::symbols::read(&program.system.directory.join("first"));
-    let mut ends: Vec<_> = profile.arcs.iter().map(|arc| (arc.frompc, arc.selfpc)).collect();
+    let mut ends: Vec<_> = profile.arcs().iter().map(|arc| (arc.frompc, arc.selfpc)).collect();
     ends.dedup();
-    assert_eq!(ends.len(), profile.arcs.len());
-    assert!(profile.arcs.iter().all(|arc| arc.count > 0));
+    assert_eq!(ends.len(), profile.arcs().len());
+    assert!(profile.arcs().iter().all(|arc| arc.count > 0));
 }
 
 #[test]

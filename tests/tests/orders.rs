@@ -7,12 +7,12 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use gmon::{Encoding, Form, Order, Profile, Word};
+use gmon::{Arc, DataModel, Encoding, Form, Order, Profile};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compare, compile, gprof, read, system_gprof};
 
 fn store(path: &Path, profile: &Profile) {
-    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     fs::write(path, gmon::write(profile, encoding).unwrap()).unwrap();
 }
 
@@ -69,6 +69,13 @@ impl Seeded {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
     }
+}
+
+/// The profile with other calls.
+fn with_arcs(profile: &Profile, arcs: Vec<Arc>) -> Profile {
+    let mut other = profile.clone();
+    *other.arcs_mut() = arcs;
+    other
 }
 
 #[test]
@@ -147,13 +154,13 @@ fn an_order_does_not_depend_on_the_order_of_arcs() {
         let orders = || [&["-r"][..], &["-R", "map"], &["--compat=gnu", "-r"]].map(|words| seeded.print(words, &path));
         store(&path, &profile);
         let first = orders();
-        let mut arcs = profile.arcs.clone();
+        let mut arcs = profile.arcs().to_vec();
         arcs.reverse();
-        store(&path, &Profile { arcs: arcs.clone(), ..profile.clone() });
+        store(&path, &with_arcs(&profile, arcs.clone()));
         assert_eq!(orders(), first, "seed {seed}");
         let middle = arcs.len() / 3;
         arcs.rotate_left(middle);
-        store(&path, &Profile { arcs, ..profile });
+        store(&path, &with_arcs(&profile, arcs));
         assert_eq!(orders(), first, "seed {seed}");
     }
 }

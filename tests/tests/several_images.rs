@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, DataModel, Encoding, Form, Histogram, Order, Profile, Unit};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compile, gprof, read, run};
 
@@ -32,7 +32,7 @@ impl Image {
 
     /// Stores a profile beside the image and returns the words that name both.
     fn words(&self, option: &str, profile: &Profile) -> Vec<String> {
-        let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+        let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
         let path = self.path.with_extension("gmon");
         fs::write(&path, gmon::write(profile, encoding).unwrap()).unwrap();
         let words = [option, self.name(), path.to_str().unwrap()];
@@ -148,9 +148,7 @@ fn each_function_has_what_it_has_alone() {
         let (mut expected_entries, mut expected_rows, mut expected_stats) = (Vec::new(), Vec::new(), BTreeMap::new());
         for image in &images {
             let mut profile = image.stage.profile(&mut random);
-            for histogram in &mut profile.histograms {
-                histogram.profrate = 100;
-            }
+            profile.set_unit(Unit::seconds(100));
             let words = image.words("", &profile);
             let text = shown(&with(&[words], options));
             expected_entries.extend(entries(&text));
@@ -185,17 +183,9 @@ fn each_function_has_what_it_has_alone() {
 /// A profile of one call and one sample.
 fn small(caller: u64, called: u64) -> Profile {
     let low = called & !3;
-    let histogram = Histogram {
-        lowpc: low,
-        highpc: low + 8,
-        profrate: 100,
-        dimension: Dimension::SECONDS,
-        abbrev: b's',
-        signed: false,
-        bins: vec![0, 1],
-    };
-    let arcs = vec![Arc { frompc: caller, selfpc: called, count: 1 }];
-    Profile { histograms: vec![histogram], arcs, blocks: Vec::new() }
+    let histogram = Histogram::new(low..low + 8, Unit::seconds(100), vec![0_u16, 1]).unwrap();
+    let arcs = vec![Arc::new(caller, called, 1)];
+    Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs)
 }
 
 #[test]
@@ -271,18 +261,21 @@ fn incompatible_options() {
     let small = |image: &Image| small(image.address("main"), image.address("main"));
     let first = program.words("--image", &small(program));
     let mut other = small(leaf);
-    other.histograms[0].profrate = 1000;
+    other.set_unit(Unit::seconds(1000));
     let text = complaint(&with(&[first.clone(), leaf.words("--image", &other)], &[]));
     assert!(text.starts_with(&format!("gprof: {}: ", leaf.path.with_extension("gmon").display())), "{text}");
     assert!(text.contains("1000"), "{text}");
     // Bins of another size are allowed.
     let mut other = small(leaf);
-    other.histograms[0].bins.push(3);
+    let low = other.take_histograms()[0].lowpc();
+    other.add_histogram(Histogram::new(low..low + 8, Unit::seconds(100), vec![0_u16, 1, 3]).unwrap()).unwrap();
     assert!(shown(&with(&[first.clone(), leaf.words("--image", &other)], &["--stats"])).contains("5.0  samples"));
     // The address space can hold one image with such a profile, not two.
     let wide = |image: &Image, highpc: u64| {
         let mut profile = small(image);
-        profile.histograms[0] = Histogram { lowpc: 0, highpc, bins: vec![1; 4], ..profile.histograms[0].clone() };
+        profile.take_histograms();
+        let bins = vec![1_u16; 4];
+        profile.add_histogram(Histogram::new(0..highpc, Unit::seconds(100), bins).unwrap()).unwrap();
         image.words("--image", &profile)
     };
     let fits = [wide(program, 1 << 62), wide(leaf, 1 << 62)];

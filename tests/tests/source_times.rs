@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, DataModel, Encoding, Form, Histogram, Order, Profile, Unit};
 use gmon_tests::random::Stage;
 use gmon_tests::{compile, gprof, read};
 
@@ -19,12 +19,11 @@ fn stage(name: &str, source: &str, flags: &[&str]) -> (PathBuf, Vec<u64>) {
     let image = compile(name, &[source], flags);
     let stage = Stage::of(&fs::read(&image).unwrap());
     let (lowpc, highpc) = (stage.lowpc, stage.highpc);
-    let bins = vec![1; (highpc - lowpc) as usize];
-    let dimension = Dimension::SECONDS;
-    let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
-    let arcs = stage.functions.iter().map(|function| Arc { frompc: 8, selfpc: *function, count: 1 }).collect();
-    let profile = Profile { histograms: vec![histogram], arcs, blocks: Vec::new() };
-    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    let bins = vec![1_u16; (highpc - lowpc) as usize];
+    let histogram = Histogram::new(lowpc..highpc, Unit::seconds(100), bins).unwrap();
+    let arcs = stage.functions.iter().map(|function| Arc::new(8, *function, 1)).collect::<Vec<_>>();
+    let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs);
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     fs::write(image.with_file_name("made-up"), gmon::write(&profile, encoding).unwrap()).unwrap();
     (image, (lowpc..highpc).collect())
 }

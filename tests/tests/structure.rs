@@ -18,17 +18,24 @@ const ORDER: [(&str, &[&str]); 5] = [
         "format",
         &[
             "layout",
+            "older_rust",
             "encode",
             "encoding",
-            "profile",
+            "ld_profile",
+            "unit",
             "error",
+            "bins",
             "histogram",
+            "histograms",
+            "record",
             "distinct",
+            "profile",
             "accumulate",
             "read",
             "detect",
             "write",
             "side_file",
+            "object_list",
         ],
     ),
     (
@@ -244,6 +251,16 @@ fn crates_depend_one_way() {
     assert_eq!(dependencies("runtime/profil"), BTreeSet::from(["gmon".to_owned(), "gmon-runtime".to_owned()]));
     assert_eq!(dependencies("gprof/demangle"), BTreeSet::new());
     assert_eq!(dependencies("gprof"), BTreeSet::from(["gmon", "gmon-demangle"].map(str::to_owned)));
+}
+
+/// A package holds only files of its own directory, so each has a copy of the license.
+#[test]
+fn every_package_holds_the_license() {
+    let license = fs::read(root().join("LICENSE")).unwrap();
+    for package in ["format", "gprof", "gprof/demangle"] {
+        let copy = root().join(package).join("LICENSE");
+        assert!(fs::read(&copy).unwrap() == license, "{} differs from LICENSE: copy LICENSE to it", copy.display());
+    }
 }
 
 #[test]

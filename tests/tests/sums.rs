@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gmon::{Arc, Block, Encoding, Form, Hints, Order, Profile, Word};
+use gmon::{Block, DataModel, Encoding, Form, Hints, Histogram, Order, Profile};
+use gmon_tests::profiles::replace_counts;
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{assert_same, compile, directory, gprof, read, system_gprof};
 use gprof::internals::{Image, ImageStorage, Policy};
@@ -21,17 +22,17 @@ fn profiles(stage: &Stage, random: &mut Random) -> Vec<Profile> {
     let mut all = Vec::new();
     for _ in 0..3 + random.below(3) {
         let mut profile = first.clone();
-        for bin in profile.histograms.iter_mut().flat_map(|histogram| &mut histogram.bins) {
-            *bin = if random.below(10) == 0 { random.below(*random.clone().pick(&[3, 70_000, 200_000])) } else { 0 };
-        }
-        let others = stage.profile(random).arcs;
-        profile.arcs.retain(|_| random.below(2) == 0);
-        profile.arcs.extend(others);
-        profile.arcs = profile.arcs.iter().map(|arc| Arc { count: count(random), ..*arc }).collect();
+        replace_counts(&mut profile, |_, _| {
+            if random.below(10) == 0 { random.below(*random.clone().pick(&[3, 70_000, 200_000])) } else { 0 }
+        });
+        let others = stage.profile(random).arcs().to_vec();
+        profile.arcs_mut().retain(|_| random.below(2) == 0);
+        profile.arcs_mut().extend(others);
+        profile.arcs_mut().iter_mut().for_each(|arc| arc.count = count(random));
         if random.below(5) == 0 {
-            profile.histograms.clear();
+            profile.take_histograms();
         } else if random.below(5) == 0 {
-            profile.arcs.clear();
+            profile.arcs_mut().clear();
         }
         all.push(profile);
     }
@@ -52,8 +53,10 @@ fn sum(image: &Path, folder: &Path, files: &[PathBuf]) -> PathBuf {
 /// The contents of a profile, in an order that does not depend on the order of reading.
 fn contents(path: &Path) -> Profile {
     let mut profile = gmon::read(&fs::read(path).unwrap(), &Hints::default()).unwrap();
-    profile.histograms.sort_by_key(|histogram| histogram.lowpc);
-    profile.arcs.sort();
+    let mut histograms = profile.take_histograms();
+    histograms.sort_by_key(Histogram::lowpc);
+    histograms.into_iter().for_each(|histogram| profile.add_histogram(histogram).unwrap());
+    profile.arcs_mut().sort();
     profile
 }
 
@@ -66,7 +69,7 @@ fn any_grouping_and_any_order() {
         let folder = directory(&format!("sums_grouped_{seed}"));
         let mut files: Vec<PathBuf> = Vec::new();
         for (at, profile) in profiles(&stage, &mut random).iter().enumerate() {
-            let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+            let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
             files.push(folder.join(format!("profile{at}")));
             fs::write(&files[at], gmon::write(profile, encoding).unwrap()).unwrap();
         }
@@ -117,16 +120,14 @@ fn narrow(stage: &Stage, random: &mut Random, starts: &[u64]) -> Vec<Profile> {
     let first = stage.profile(random);
     let profile = |random: &mut Random| {
         let mut profile = first.clone();
-        for bin in profile.histograms.iter_mut().flat_map(|histogram| &mut histogram.bins) {
-            *bin = if random.below(10) == 0 { random.below(1 << 16) } else { 0 };
-        }
-        profile.arcs.extend(stage.profile(random).arcs);
-        for arc in &mut profile.arcs {
+        replace_counts(&mut profile, |_, _| if random.below(10) == 0 { random.below(1 << 16) } else { 0 });
+        profile.arcs_mut().extend(stage.profile(random).arcs());
+        for arc in profile.arcs_mut() {
             arc.count = *random.pick(&[0, 1, 1000, u64::from(u32::MAX) - 3]);
         }
-        let block = |random: &mut Random| Block { addr: *random.pick(starts), count: random.below(1 << 20) };
+        let block = |random: &mut Random| Block::new(*random.pick(starts), random.below(1 << 20));
         let blocks = *random.pick(&[0, 0, 3, 40]);
-        profile.blocks = (0..blocks).map(|_| block(random)).collect();
+        *profile.blocks_mut() = (0..blocks).map(|_| block(random)).collect();
         profile
     };
     (0..1 + random.below(3)).map(|_| profile(random)).collect()
@@ -160,7 +161,7 @@ fn sums_of_the_systems_tool() {
             let folder = directory(&format!("sums_gnu_{source}_{seed}"));
             let mut files = Vec::new();
             for (at, profile) in narrow(&stage, &mut random, &starts).iter().enumerate() {
-                let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+                let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
                 files.push(folder.join(format!("profile{at}")));
                 fs::write(&files[at], gmon::write(profile, encoding).unwrap()).unwrap();
             }

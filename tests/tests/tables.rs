@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon::{Encoding, Form, Order, Word};
+use gmon::{DataModel, Encoding, Form, Order};
+use gmon_tests::profiles::{keep_first_histogram, replace_counts};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{assert_same, compile, gprof};
 
@@ -121,10 +122,10 @@ fn tables_have_the_words_of_the_plain_reports() {
         let mut random = Random::new(3);
         for _ in 0..4 {
             let mut profile = stage.profile(&mut random);
-            profile.histograms.truncate(1);
+            keep_first_histogram(&mut profile);
             // Without samples, the plain report has no number before a name, which shows in the words.
-            profile.histograms[0].bins[0] += 1;
-            let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+            replace_counts(&mut profile, |bin, count| count as u64 + u64::from(bin == 0));
+            let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
             let path = image.with_file_name("made-up");
             fs::write(&path, gmon::write(&profile, encoding).unwrap()).unwrap();
             let directory = image.parent().unwrap();
@@ -140,7 +141,7 @@ fn long_names(name: &str) -> PathBuf {
     let image = compile(name, &["classes.cc"], &["-g"]);
     let stage = Stage::of(&fs::read(&image).unwrap());
     let profile = stage.circle(&mut Random::new(1), 3000);
-    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     fs::write(image.with_file_name("made-up"), gmon::write(&profile, encoding).unwrap()).unwrap();
     image.parent().unwrap().to_owned()
 }
@@ -212,9 +213,9 @@ fn a_function_with_more_callers_than_a_group_has_rows() {
     assert!(made.success());
     let stage = Stage::of(&fs::read(directory.join("a.out")).unwrap());
     let mut profile = stage.circle(&mut Random::new(1), 3000);
-    let first = profile.arcs[0].selfpc;
-    profile.arcs.iter_mut().for_each(|arc| arc.selfpc = first);
-    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    let first = profile.arcs()[0].selfpc;
+    profile.arcs_mut().iter_mut().for_each(|arc| arc.selfpc = first);
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     fs::write(directory.join("made-up"), gmon::write(&profile, encoding).unwrap()).unwrap();
     compare(&directory, &["-p", "-q", "-z", "a.out", "made-up"]);
 }
@@ -225,10 +226,10 @@ fn without_anything_to_show() {
     let image = compile("tables_empty", &["leaf.c"], &["-g"]);
     let stage = Stage::of(&fs::read(&image).unwrap());
     let mut profile = stage.circle(&mut Random::new(1), 1);
-    profile.histograms[0].bins.fill(0);
-    profile.arcs.iter_mut().for_each(|arc| arc.frompc = 8);
-    profile.arcs.iter_mut().for_each(|arc| arc.selfpc = 9);
-    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    replace_counts(&mut profile, |_, _| 0);
+    profile.arcs_mut().iter_mut().for_each(|arc| arc.frompc = 8);
+    profile.arcs_mut().iter_mut().for_each(|arc| arc.selfpc = 9);
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     fs::write(image.with_file_name("made-up"), gmon::write(&profile, encoding).unwrap()).unwrap();
     let text = print(image.parent().unwrap(), &["-b", "--table", "a.out", "made-up"], None);
     for line in ["no time accumulated", "no time propagated", "┌", "└"] {

@@ -1,6 +1,11 @@
 //! Lists the encodings that a file may have.
 
-use crate::{Hints, Order, Word};
+use alloc::vec::Vec;
+
+use super::detection::Detection;
+use super::evidence::Evidence;
+use crate::read::Result;
+use crate::{Encoding, HintKind, Hints, Order, ReadError, Word};
 
 const WORDS: [Word; 2] = [Word::W64, Word::W32];
 pub(super) const ORDERS: [Order; 2] = [Order::Little, Order::Big];
@@ -10,4 +15,39 @@ pub(super) fn candidates(hints: &Hints) -> impl Iterator<Item = (Word, Order)> +
     let Hints { word, order, .. } = *hints;
     let pairs = WORDS.into_iter().flat_map(|word| ORDERS.into_iter().map(move |order| (word, order)));
     pairs.filter(move |pair| word.is_none_or(|word| word == pair.0) && order.is_none_or(|order| order == pair.1))
+}
+
+/// Whether some writer makes this many bins for this many bytes of code: a bin is never smaller than half a byte, and
+/// bins above 4096 bytes would be useless.
+pub(super) fn is_plausible(bins: u64, span: u64) -> bool {
+    bins != 0 && span != 0 && bins <= span.saturating_mul(2) && span <= bins.saturating_mul(4096)
+}
+
+/// Keeps the encodings that fit better, if there are any.
+pub(super) fn keep_if_any<Fit>(fits: &mut Vec<(Encoding, Fit)>, is_better: impl Fn(&Fit) -> bool) {
+    if fits.iter().any(|(_, fit)| is_better(fit)) {
+        fits.retain(|(_, fit)| is_better(fit));
+    }
+}
+
+/// The one encoding that fits. An error if there are several: each has another meaning. `None` if there are none.
+pub(super) fn one<Fit>(
+    fits: &[(Encoding, Fit)],
+    hints: &Hints,
+    evidence: impl Fn(&Encoding, &Fit) -> Vec<Evidence>,
+) -> Option<Result<Detection>> {
+    let (first, others) = fits.split_first()?;
+    if others.is_empty() {
+        let (encoding, fit) = first;
+        return Some(Ok(Detection::new(*encoding, evidence(encoding, fit))));
+    }
+    let differ = |is_other: &dyn Fn(&Encoding) -> bool| others.iter().any(|(other, _)| is_other(other));
+    let hint = if hints.word.is_none() && differ(&|other| other.word() != first.0.word()) {
+        HintKind::Word
+    } else if differ(&|other| other.order != first.0.order) {
+        HintKind::Order
+    } else {
+        HintKind::Form
+    };
+    Some(Err(ReadError::Ambiguous { candidates: fits.iter().map(|(encoding, _)| *encoding).collect(), hint }))
 }

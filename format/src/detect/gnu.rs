@@ -1,44 +1,70 @@
 //! Detects the word size and the byte order of a GNU file.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::candidates::candidates;
-use crate::layout::{GNU_VERSION, LD_PROFILE_VERSION};
-use crate::read::gnu::{Record, Records};
-use crate::{Encoding, Error, Foreign, Form, Hints, Order, Result, Word};
+use super::detection::Detection;
+use super::evidence::Evidence;
+use super::file::File;
+use crate::layout::{GNU_MAGIC, GNU_VERSION};
+use crate::read::Result;
+use crate::{Encoding, Form, HintKind, Hints, Order, ReadError, Record, Word};
+
+/// The offset of the version.
+const VERSION_OFFSET: u64 = 4;
 
 /// The encoding with which the records end at the end of the file, or the error of the encoding that comes closest.
-pub(super) fn find(bytes: &[u8], hints: &Hints) -> Result<Encoding> {
-    let mut best: Option<Candidate> = None;
+pub(super) fn find(file: &mut impl File, hints: &Hints) -> Result<Detection> {
+    let mut all: Vec<Candidate> = Vec::new();
     for (word, order) in candidates(hints) {
-        let candidate = Candidate::new(bytes, word, order);
-        // Of equal fits, the first wins.
-        if best.as_ref().is_none_or(|best| candidate.rank > best.rank) {
-            best = Some(candidate);
-        }
+        all.push(Candidate::new(file, word, order)?);
     }
-    match best {
-        Some(Candidate { encoding, failure: None, .. }) => Ok(encoding),
-        Some(Candidate { failure: Some(Error::BadVersion { version, offset }), .. }) => {
+    // Of equal fits, the first one wins.
+    let Some(best) = all.iter().reduce(|best, other| if other.rank > best.rank { other } else { best }) else {
+        return Err(ReadError::Empty);
+    };
+    match &best.failure {
+        None => check(best, &all, hints).map(|()| best.detection(file.start(), hints)),
+        Some(ReadError::BadVersion { version, offset }) => {
             // A version in the wrong byte order is a huge number.
-            let version = version.min(version.swap_bytes());
+            let (version, offset) = ((*version).min(version.swap_bytes()), *offset);
             match version {
-                LD_PROFILE_VERSION => Err(Error::Foreign(Foreign::LdProfile)),
                 // The version is valid, but not in the hinted byte order.
-                0..=GNU_VERSION => Err(Error::BadVersion { version: version.swap_bytes(), offset }),
-                _ => Err(Error::BadVersion { version, offset }),
+                0..=GNU_VERSION => Err(ReadError::BadVersion { version: version.swap_bytes(), offset }),
+                _ => Err(ReadError::BadVersion { version, offset }),
             }
         }
-        Some(Candidate { failure: Some(error), .. }) => Err(error),
-        None => Err(Error::Empty),
+        Some(error) => Err(error.clone()),
     }
+}
+
+/// Checks that no other encoding fits as well with another content. In another byte order, the addresses must be as high.
+fn check(best: &Candidate, all: &[Candidate], hints: &Hints) -> Result<()> {
+    let is_rival = |other: &&Candidate| {
+        let is_equal = other.encoding.word() != best.encoding.word() || other.rank.highest == best.rank.highest;
+        other.failure.is_none() && other.records > 0 && other.rank.plausible == best.rank.plausible && is_equal
+    };
+    let candidates: Vec<Encoding> = all.iter().filter(is_rival).map(|candidate| candidate.encoding).collect();
+    if candidates.len() < 2 {
+        return Ok(());
+    }
+    let is_other_word = |other: &Encoding| other.word() != best.encoding.word();
+    let hint = match hints.word {
+        None if candidates.iter().any(is_other_word) => HintKind::Word,
+        _ => HintKind::Order,
+    };
+    Err(ReadError::Ambiguous { candidates, hint })
 }
 
 /// The result of reading the file in one encoding.
 struct Candidate {
     encoding: Encoding,
-    failure: Option<Error>,
+    failure: Option<ReadError>,
     rank: Rank,
+    /// The number of records.
+    records: u64,
 }
 
 /// How well an encoding fits, with the most important criterion first.
@@ -55,40 +81,64 @@ struct Rank {
 }
 
 impl Candidate {
-    fn new(bytes: &[u8], word: Word, order: Order) -> Candidate {
+    fn new(file: &mut impl File, word: Word, order: Order) -> Result<Candidate> {
+        let encoding = Encoding::new(Form::Gnu, word.into(), order);
         let mut rank = Rank { complete: false, plausible: true, progress: 0, highest: Reverse(0) };
-        let failure = Records::new(bytes, word, order).and_then(|records| rank.walk(records)).err();
+        let mut count = 0_u64;
+        let mut failure = None;
+        let mut records = file.records(encoding)?;
+        for record in &mut records {
+            match record {
+                Ok(record) => rank.see(&record),
+                #[cfg(feature = "std")]
+                Err(error @ ReadError::Io(_)) => return Err(error),
+                Err(error) => failure = Some(error),
+            }
+            count = count.saturating_add(1);
+        }
+        rank.progress = records.offset();
         rank.complete = failure.is_none();
         // If the file is damaged, the position of the damage says more than a name.
         rank.plausible &= rank.complete;
-        Candidate { encoding: Encoding { form: Form::Gnu, word, order }, failure, rank }
+        Ok(Candidate { encoding, failure, rank, records: count })
+    }
+
+    fn detection(&self, start: &[u8], hints: &Hints) -> Detection {
+        let order = self.encoding.order;
+        let version = start.get(4..8).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| match order {
+            Order::Little => u32::from_le_bytes(*bytes),
+            Order::Big => u32::from_be_bytes(*bytes),
+        });
+        let mut evidence =
+            vec![Evidence::Magic { magic: GNU_MAGIC }, Evidence::Version { version, offset: VERSION_OFFSET, order }];
+        // Version 0 is the same in both byte orders.
+        match hints.order {
+            Some(_) => evidence.push(Evidence::Hint(HintKind::Order)),
+            None if version == 0 && self.records > 0 => evidence.push(Evidence::LowAddresses { order }),
+            None => {}
+        }
+        evidence.push(match hints.word {
+            Some(_) => Evidence::Hint(HintKind::Word),
+            None if self.records == 0 => Evidence::NoRecords,
+            None => Evidence::RecordsEnd { word: self.encoding.word() },
+        });
+        let model = hints.model.unwrap_or(self.encoding.model);
+        Detection::new(Encoding { model, ..self.encoding }, evidence)
     }
 }
 
 impl Rank {
-    fn walk(&mut self, mut records: Records<'_>) -> Result<()> {
-        self.progress = records.offset();
-        while let Some(record) = records.next()? {
-            self.progress = records.offset();
-            match record {
-                Record::Histogram(histogram) => {
-                    self.plausible &= is_name(&histogram.dimension);
-                    self.see(histogram.highpc);
-                }
-                Record::Arc(arc) => self.see(arc.frompc.max(arc.selfpc)),
-                Record::Blocks(mut blocks) => {
-                    while blocks.left() != 0 {
-                        self.see(blocks.word()?);
-                        blocks.word()?;
-                    }
-                }
+    fn see(&mut self, record: &Record) {
+        let highest = match record {
+            Record::Histogram(histogram) => {
+                self.plausible &= is_name(histogram.unit().dimension.field());
+                histogram.highpc()
             }
-        }
-        Ok(())
-    }
-
-    fn see(&mut self, address: u64) {
-        self.highest = self.highest.min(Reverse(address));
+            Record::Arc(arc) => arc.frompc.max(arc.selfpc),
+            Record::Block(block) => block.addr,
+            _ => 0,
+        };
+        self.highest = self.highest.min(Reverse(highest));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Encodes the parts of a side file without an allocator.
 //!
-//! docs/format.md describes the file. A writer writes the [`header`], then parts, then the [`end`]. The header of a
+//! docs/side-file.md describes the file. A writer writes the [`header`], then parts, then the [`end`]. The header of a
 //! part has the length of its content, which a writer without an allocator learns in one of two ways:
 //!
 //! * A [`Piece`] collects items in a small buffer and writes a part each time the buffer is full. Lists may be split

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use super::ErrorKind;
+
 /// An error in a side file, with the invalid value and its offset in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -133,6 +135,37 @@ impl fmt::Display for Field {
         })
     }
 }
+
+impl SideFileError {
+    /// The kind of the error.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            SideFileError::BadMagic { .. } => ErrorKind::NotAProfile,
+            SideFileError::UnknownPart { .. } => ErrorKind::Unsupported,
+            SideFileError::NoEnd { .. } => ErrorKind::Truncated,
+            SideFileError::ProgramsDiffer => ErrorKind::Incompatible,
+            _ => ErrorKind::Invalid,
+        }
+    }
+
+    /// The offset in the file of the invalid value, if the error has one.
+    #[must_use]
+    pub fn offset(&self) -> Option<u64> {
+        match self {
+            SideFileError::BadMagic { .. } => Some(0),
+            SideFileError::BadValue { offset, .. }
+            | SideFileError::WideNumber { offset }
+            | SideFileError::UnknownPart { offset, .. }
+            | SideFileError::NoEnd { offset }
+            | SideFileError::BadChecksum { offset, .. }
+            | SideFileError::BehindEnd { offset, .. } => Some(*offset),
+            SideFileError::Impossible { .. } | SideFileError::ProgramsDiffer => None,
+        }
+    }
+}
+
+impl core::error::Error for SideFileError {}
 
 impl fmt::Display for SideFileError {
     #[rustfmt::skip] // A failure and its text stand together.

@@ -1,6 +1,6 @@
 //! The constants of side files: what stands beside a profile, `gmon.out.side` beside `gmon.out`.
 //!
-//! docs/format.md describes the file. [`crate::encode::side_file`] encodes its parts.
+//! docs/side-file.md describes the file. [`crate::encode::side_file`] encodes its parts.
 
 /// The first eight bytes. The byte above ASCII, the two ends of a line, and the end of a DOS text show a transfer that
 /// changed the file.

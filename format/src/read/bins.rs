@@ -2,18 +2,27 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::cursor::{u16_of, u32_of, u64_of};
-use crate::{Counter, CounterWidth, Error, Order, Result};
+use super::Result;
+use super::cursor::{Cursor, u16_of, u32_of, u64_of};
+use crate::older_rust::arrays;
+use crate::{Bins, Counter, CounterWidth, Histogram, Order, ReadError, Unit};
 
-/// All whole counters in the bytes. Signed counters become 64-bit numbers in two's complement.
-pub(super) fn read(bytes: &[u8], counter: Counter, order: Order) -> Vec<u64> {
-    let signed = counter.signed;
-    match counter.width {
-        CounterWidth::Bits8 => chunks(bytes, |[byte]| widen(u64::from(byte), 8, signed)),
-        CounterWidth::Bits16 => chunks(bytes, |chunk| widen(u64::from(u16_of(chunk, order)), 16, signed)),
-        CounterWidth::Bits32 => chunks(bytes, |chunk| widen(u64::from(u32_of(chunk, order)), 32, signed)),
-        CounterWidth::Bits64 => chunks(bytes, |chunk| u64_of(chunk, order)),
+/// All whole counters in the bytes.
+pub(crate) fn read(bytes: &[u8], counter: Counter, order: Order) -> Bins {
+    let u16_of = |chunk| u16_of(chunk, order);
+    let u32_of = |chunk| u32_of(chunk, order);
+    let u64_of = |chunk| u64_of(chunk, order);
+    match (counter.width, counter.signed) {
+        (CounterWidth::Bits8, false) => Bins::U16(chunks(bytes, |[byte]| byte.into())),
+        (CounterWidth::Bits16, false) => Bins::U16(chunks(bytes, u16_of)),
+        (CounterWidth::Bits32, false) => Bins::U64(chunks(bytes, |chunk| u32_of(chunk).into())),
+        (CounterWidth::Bits64, false) => Bins::U64(chunks(bytes, u64_of)),
+        (CounterWidth::Bits8, true) => Bins::I64(chunks(bytes, |[byte]| (byte as i8).into())),
+        (CounterWidth::Bits16, true) => Bins::I64(chunks(bytes, |chunk| (u16_of(chunk) as i16).into())),
+        (CounterWidth::Bits32, true) => Bins::I64(chunks(bytes, |chunk| (u32_of(chunk) as i32).into())),
+        (CounterWidth::Bits64, true) => Bins::I64(chunks(bytes, |chunk| u64_of(chunk) as i64)),
     }
 }
 
@@ -21,35 +30,39 @@ pub(super) fn read(bytes: &[u8], counter: Counter, order: Order) -> Vec<u64> {
 const STRIDE: usize = 64;
 
 /// Most bins of most profiles are 0. Memory from the system is also 0, and costs nothing until it is written.
-fn chunks<const N: usize>(bytes: &[u8], count: impl Fn([u8; N]) -> u64) -> Vec<u64> {
-    let (chunks, _) = bytes.as_chunks();
-    let mut bins = vec![0; chunks.len()];
+fn chunks<const N: usize, T: Copy + Default>(bytes: &[u8], count: impl Fn([u8; N]) -> T) -> Vec<T> {
+    let mut bins = vec![T::default(); arrays::<N>(bytes).len()];
     let in_stride = STRIDE.checked_div(N).unwrap_or(1).max(1);
-    for (bins, chunks) in bins.chunks_mut(in_stride).zip(chunks.chunks(in_stride)) {
-        if chunks.as_flattened().iter().fold(0, |all, byte| all | byte) == 0 {
+    for (bins, chunks) in bins.chunks_mut(in_stride).zip(bytes.chunks(STRIDE)) {
+        if chunks.iter().fold(0, |all, byte| all | byte) == 0 {
             continue;
         }
-        for (bin, chunk) in bins.iter_mut().zip(chunks) {
-            *bin = count(*chunk);
+        for (bin, chunk) in bins.iter_mut().zip(arrays(chunks)) {
+            *bin = count(chunk);
         }
     }
     bins
 }
 
-/// Extends the sign of a number with this many bits.
-fn widen(count: u64, bits: u32, signed: bool) -> u64 {
-    let unused = u64::BITS.saturating_sub(bits);
-    if signed { (count << unused).cast_signed().wrapping_shr(unused).cast_unsigned() } else { count }
+/// The histogram of 16-bit samples; `None` without samples. The range is at this offset.
+pub(super) fn histogram(range: Range<u64>, offset: u64, unit: Unit, samples: Cursor<'_>) -> Result<Option<Histogram>> {
+    let size = samples.left();
+    if size % 2 != 0 {
+        return Err(ReadError::PartialBin { size, width: 2, offset: samples.offset() });
+    }
+    check_range(range.start, range.end, size / 2, offset)?;
+    let bins = read(samples.rest(), Counter::U16, samples.order());
+    Ok(Histogram::new(range, unit, bins).ok())
 }
 
 /// Checks that an address range fits a number of bins. The range is at this offset.
-pub(super) fn check_range(lowpc: u64, highpc: u64, bins: u64, offset: u64) -> Result<()> {
+pub(crate) fn check_range(lowpc: u64, highpc: u64, bins: u64, offset: u64) -> Result<()> {
     if highpc < lowpc {
-        return Err(Error::BadRange { lowpc, highpc, offset });
+        return Err(ReadError::BadRange { lowpc, highpc, offset });
     }
     match (highpc == lowpc, bins == 0) {
-        (true, false) => Err(Error::NoRange { bins, lowpc, offset }),
-        (false, true) => Err(Error::NoBins { range: lowpc..highpc, offset }),
+        (true, false) => Err(ReadError::NoRange { bins, lowpc, offset }),
+        (false, true) => Err(ReadError::NoBins { range: lowpc..highpc, offset }),
         _ => Ok(()),
     }
 }

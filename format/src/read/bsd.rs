@@ -2,31 +2,78 @@
 
 use alloc::vec::Vec;
 
+use super::Result;
 use super::bins::{self, check_range};
-use super::cursor::Cursor;
+use super::cursor::{Cursor, u32_of, u64_of};
+use super::decode::Decode;
 use crate::layout::GMONVERSION;
-use crate::{Arc, Dimension, Error, Form, Histogram, Order, Part, Profile, Result, Word};
+use crate::older_rust::is_multiple;
+use crate::{Arc, DataModel, Encoding, Form, Histogram, Part, ReadError, Record, Unit, Word};
 
-pub(super) fn read(bytes: &[u8], form: Form, word: Word, order: Order) -> Result<Profile> {
-    let mut cursor = Cursor::new(bytes, word, order);
-    let header = Header::read(&mut cursor, word)?;
-    let samples = cursor.split(header.samples_size, Part::Samples)?;
-    let histograms: Vec<_> = histogram(&header, samples, form)?.into_iter().collect();
-    if form == Form::OpenBsd {
-        check_totarc(&header, cursor.left(), word)?;
+/// The state of the reader.
+#[derive(Clone)]
+pub(crate) struct BsdDecoder {
+    form: Form,
+    model: DataModel,
+    /// What follows the samples; `None` before them.
+    arcs: Option<ArcsSize>,
+}
+
+/// The size of the arcs.
+#[derive(Clone)]
+struct ArcsSize {
+    /// `totarc` of OpenBSD's header, and its offset. 0 if the size is unknown: OpenBSD's kernel writes the size, and
+    /// `kgmon` leaves 0.
+    totarc: i32,
+    totarc_offset: u64,
+    /// The offset of the first arc.
+    start: u64,
+}
+
+impl BsdDecoder {
+    pub(crate) fn new(Encoding { form, model, .. }: Encoding) -> BsdDecoder {
+        BsdDecoder { form, model, arcs: None }
     }
-    let mut arcs = arcs(cursor, word)?;
-    if form == Form::Bsd && word == Word::W64 && order == Order::Little {
-        drop_padding(&mut arcs, &header, &histograms);
+}
+
+impl Decode for BsdDecoder {
+    fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Record>> {
+        if self.arcs.is_none() {
+            let (histogram, arcs) = samples(cursor, self.form, self.model)?;
+            self.arcs = Some(arcs);
+            if let Some(histogram) = histogram {
+                return Ok(Some(Record::Histogram(histogram)));
+            }
+        }
+        if cursor.left() < self.model.word().arc_size() {
+            self.arcs.iter().try_for_each(|arcs| arcs.check(cursor))?;
+        }
+        next_arc(cursor, self.model)
     }
-    Ok(Profile { histograms, arcs, blocks: Vec::new() })
+
+    fn arcs(&mut self, cursor: &mut Cursor<'_>, arcs: &mut Vec<Arc>) {
+        if self.arcs.is_some() {
+            all_arcs(cursor, self.model, arcs);
+        }
+    }
+}
+
+impl ArcsSize {
+    /// Checks the size when less than an arc is left.
+    fn check(&self, cursor: &Cursor<'_>) -> Result<()> {
+        let bytes = cursor.offset().saturating_add(cursor.left()).saturating_sub(self.start);
+        if self.totarc == 0 || u64::try_from(self.totarc) == Ok(bytes) {
+            return Ok(());
+        }
+        Err(ReadError::BadArcSize { totarc: self.totarc, left: bytes, offset: self.totarc_offset })
+    }
 }
 
 /// The content of a valid header.
 pub(crate) struct Header {
-    lowpc: u64,
-    highpc: u64,
-    profrate: u32,
+    pub(crate) lowpc: u64,
+    pub(crate) highpc: u64,
+    pub(crate) profrate: u32,
     /// The size of the samples in bytes.
     pub(crate) samples_size: u64,
     /// `totarc`, `histcounter_type`, or uninitialized memory.
@@ -39,6 +86,7 @@ impl Header {
     /// Reads the header. The cursor stops after it.
     pub(crate) fn read(cursor: &mut Cursor<'_>, word: Word) -> Result<Header> {
         let size = word.header_size();
+        let start = cursor.offset();
         let mut header = cursor.split(size, Part::Header)?;
         let (lowpc, highpc) = (header.word()?, header.word()?);
         let ncnt_offset = header.offset();
@@ -46,86 +94,78 @@ impl Header {
         let version_offset = header.offset();
         let version = header.i32()?;
         if version != GMONVERSION {
-            return Err(Error::BadVersion { version: version.cast_unsigned(), offset: version_offset });
+            return Err(ReadError::BadVersion { version: version as u32, offset: version_offset });
         }
         // The other two spare words are uninitialized in many files.
         let profrate = header.u32()?;
         let spare_offset = header.offset();
         let spare = header.i32()?;
         if highpc < lowpc {
-            return Err(Error::BadRange { lowpc, highpc, offset: 0 });
+            return Err(ReadError::BadRange { lowpc, highpc, offset: start });
         }
         let samples_size = u64::try_from(ncnt).ok().and_then(|ncnt| ncnt.checked_sub(size));
-        let samples_size = samples_size.ok_or(Error::BadSize { ncnt, offset: ncnt_offset })?;
-        if samples_size > cursor.left() {
-            let (needed, left, offset) = (samples_size, cursor.left(), cursor.offset());
-            return Err(Error::Truncated { part: Part::Samples, needed, left, offset });
-        }
+        let samples_size = samples_size.ok_or(ReadError::BadSize { ncnt: ncnt.into(), offset: ncnt_offset })?;
         Ok(Header { lowpc, highpc, profrate, samples_size, spare, spare_offset })
     }
 }
 
-fn histogram(header: &Header, samples: Cursor<'_>, form: Form) -> Result<Option<Histogram>> {
-    let Header { lowpc, highpc, profrate, samples_size: size, .. } = *header;
+/// Reads header and samples. There is no histogram if there are no samples.
+fn samples(cursor: &mut Cursor<'_>, form: Form, model: DataModel) -> Result<(Option<Histogram>, ArcsSize)> {
+    let start = cursor.offset();
+    let header = Header::read(cursor, model.word())?;
+    let Header { lowpc, highpc, profrate, samples_size: size, .. } = header;
+    let samples = cursor.split(size, Part::Samples)?;
     let counter = form.counter();
     let width = counter.width.size() as u64;
-    if !size.is_multiple_of(width) {
-        return Err(Error::PartialBin { size, width, offset: samples.offset() });
+    if !is_multiple(size, width) {
+        return Err(ReadError::PartialBin { size, width, offset: samples.offset() });
     }
-    check_range(lowpc, highpc, size.checked_div(width).unwrap_or(0), 0)?;
-    if size == 0 {
+    check_range(lowpc, highpc, size.checked_div(width).unwrap_or(0), start)?;
+    let totarc = if form == Form::OpenBsd { header.spare } else { 0 };
+    let arcs = ArcsSize { totarc, totarc_offset: header.spare_offset, start: cursor.offset() };
+    let bins = bins::read(samples.rest(), counter, samples.order());
+    Ok((Histogram::new(lowpc..highpc, Unit::seconds(profrate), bins).ok(), arcs))
+}
+
+/// The next arc, `None` at the end of the file.
+pub(super) fn next_arc(cursor: &mut Cursor<'_>, model: DataModel) -> Result<Option<Record>> {
+    let (size, left) = (model.word().arc_size(), cursor.left());
+    if left == 0 {
         return Ok(None);
     }
-    let bins = bins::read(samples.rest(), counter, samples.order());
-    let (dimension, abbrev, signed) = (Dimension::SECONDS, b's', counter.signed);
-    Ok(Some(Histogram { lowpc, highpc, profrate, dimension, abbrev, signed, bins }))
-}
-
-/// OpenBSD's kernel writes the number of bytes of arcs that `totarc` says. `kgmon` leaves 0 there and still writes
-/// arcs.
-fn check_totarc(header: &Header, left: u64, word: Word) -> Result<()> {
-    let totarc = header.spare;
-    let right = u64::try_from(totarc).is_ok_and(|bytes| bytes == left && bytes.is_multiple_of(word.arc_size()));
-    if totarc == 0 || right {
-        return Ok(());
+    if left < size {
+        return Err(ReadError::PartialArc { left, size, offset: cursor.offset() });
     }
-    Err(Error::BadArcSize { totarc, left, offset: header.spare_offset })
-}
-
-fn arcs(mut cursor: Cursor<'_>, word: Word) -> Result<Vec<Arc>> {
-    let size = word.arc_size();
-    let count = cursor.left().checked_div(size).unwrap_or(0);
-    let mut arcs = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
-    while cursor.left() >= size {
-        arcs.push(Arc { frompc: cursor.word()?, selfpc: cursor.word()?, count: cursor.word()? });
-    }
-    match cursor.left() {
-        0 => Ok(arcs),
-        left => Err(Error::PartialArc { left, size, offset: cursor.offset() }),
-    }
-}
-
-/// More calls than any machine counts in a second: a counted call takes more than two cycles.
-const MOST_CALLS_A_SECOND: u128 = 2_000_000_000;
-
-/// Where C's `long` has 32 bits and a pointer has 64, as on Windows, an arc ends with four uninitialized bytes. All
-/// arcs then have the same value in the upper half of what looks like a 64-bit count. Equal upper halves count as
-/// uninitialized unless the program ran long enough for so many calls.
-fn drop_padding(arcs: &mut [Arc], header: &Header, histograms: &[Histogram]) {
-    let upper = |arc: &Arc| arc.count >> 32;
-    let Some(padding) = arcs.first().map(upper) else { return };
-    // Clearing an upper half of 0 changes nothing.
-    if !arcs.iter().all(|arc| upper(arc) == padding) {
-        return;
-    }
-    // Uninitialized stack memory is often a part of an address.
-    let is_of_address = padding == header.lowpc >> 32;
-    let calls: u128 = arcs.iter().map(|arc| u128::from(arc.count)).sum();
-    let ticks: u128 = histograms.iter().flat_map(|histogram| &histogram.bins).map(|ticks| u128::from(*ticks)).sum();
-    let most = ticks.saturating_mul(MOST_CALLS_A_SECOND).checked_div(u128::from(header.profrate)).unwrap_or(0);
-    if is_of_address || calls > most {
-        for arc in arcs {
-            arc.count &= 0xffff_ffff;
+    let (frompc, selfpc) = (cursor.word()?, cursor.word()?);
+    let count = match model {
+        DataModel::Llp64 => {
+            let count = cursor.u32()?;
+            // Uninitialized memory: the end of the C structure.
+            cursor.u32()?;
+            count.into()
         }
+        DataModel::Ilp32 | DataModel::Lp64 => cursor.word()?,
+    };
+    Ok(Some(Record::Arc(Arc::new(frompc, selfpc, count))))
+}
+
+/// Reads all whole arcs.
+pub(super) fn all_arcs(cursor: &mut Cursor<'_>, model: DataModel, arcs: &mut Vec<Arc>) {
+    let order = cursor.order();
+    let part = |record: &[u8], at: usize| record.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; 8]);
+    let half = |record: &[u8], at: usize| record.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; 4]);
+    match model {
+        DataModel::Ilp32 => arcs.extend(cursor.pieces(|_: &[u8; 12]| true).map(|record| {
+            let [frompc, selfpc, count] = [0, 4, 8].map(|at| u64::from(u32_of(half(record, at), order)));
+            Arc::new(frompc, selfpc, count)
+        })),
+        DataModel::Lp64 => arcs.extend(cursor.pieces(|_: &[u8; 24]| true).map(|record| {
+            let [frompc, selfpc, count] = [0, 8, 16].map(|at| u64_of(part(record, at), order));
+            Arc::new(frompc, selfpc, count)
+        })),
+        DataModel::Llp64 => arcs.extend(cursor.pieces(|_: &[u8; 24]| true).map(|record| {
+            let [frompc, selfpc] = [0, 8].map(|at| u64_of(part(record, at), order));
+            Arc::new(frompc, selfpc, u32_of(half(record, 16), order).into())
+        })),
     }
 }

@@ -1,9 +1,13 @@
 //! Reads numbers from a file's bytes. All other readers use this module.
 
+use core::slice::ChunksExact;
+
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
 use crate::encode::side_file::read_number;
-use crate::{Error, Order, Part, Result, SideFileError, Word};
+use crate::{Order, Part, ReadError, SideFileError, Word};
+
+use super::Result;
 
 /// A position in a range of the file. Nothing can be read past the end of the range.
 #[derive(Clone, Copy, Debug)]
@@ -15,12 +19,24 @@ pub(crate) struct Cursor<'a> {
     part: Part,
     word: Word,
     order: Order,
+    /// Whether the file may go on after `bytes`.
+    may_go_on: bool,
 }
 
 impl<'a> Cursor<'a> {
     /// Makes a cursor at the start of a file.
     pub(crate) fn new(bytes: &'a [u8], word: Word, order: Order) -> Cursor<'a> {
-        Cursor { bytes, offset: 0, part: Part::Header, word, order }
+        Cursor { bytes, offset: 0, part: Part::Header, word, order, may_go_on: false }
+    }
+
+    /// The same cursor, for bytes that start at an offset in the file.
+    pub(crate) fn starting_at(self, offset: u64) -> Cursor<'a> {
+        Cursor { offset, ..self }
+    }
+
+    /// The same cursor, for a file that may go on after the bytes.
+    pub(crate) fn going_on(self, may_go_on: bool) -> Cursor<'a> {
+        Cursor { may_go_on, ..self }
     }
 
     /// The offset of the cursor in the file.
@@ -33,6 +49,11 @@ impl<'a> Cursor<'a> {
         self.bytes.len() as u64
     }
 
+    /// The size of an address.
+    pub(crate) fn word_kind(&self) -> Word {
+        self.word
+    }
+
     pub(crate) fn word_size(&self) -> usize {
         self.word.size()
     }
@@ -43,14 +64,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips all next whole chunks of `N` bytes for which `is_one` is true, and returns these chunks.
-    pub(crate) fn pieces<const N: usize>(&mut self, is_one: impl Fn(&[u8; N]) -> bool) -> &'a [[u8; N]] {
-        let (pieces, _) = self.bytes.as_chunks();
-        let count = pieces.iter().take_while(|piece| is_one(piece)).count();
-        let (pieces, _) = pieces.split_at_checked(count).unwrap_or_default();
-        let length = pieces.as_flattened().len();
-        self.bytes = self.bytes.get(length..).unwrap_or_default();
-        self.offset = self.offset.saturating_add(length as u64);
-        pieces
+    pub(crate) fn pieces<const N: usize>(&mut self, is_one: impl Fn(&[u8; N]) -> bool) -> ChunksExact<'a, u8> {
+        let pieces = self.bytes.chunks_exact(N);
+        let count = pieces.take_while(|piece| piece.first_chunk().is_some_and(&is_one)).count();
+        let (pieces, rest) = self.bytes.split_at_checked(count.saturating_mul(N)).unwrap_or_default();
+        self.bytes = rest;
+        self.offset = self.offset.saturating_add(pieces.len() as u64);
+        pieces.chunks_exact(N)
     }
 
     /// Skips `length` bytes, and returns a cursor for these bytes. The length is not trusted: it is first compared
@@ -58,7 +78,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn split(&mut self, length: u64, part: Part) -> Result<Cursor<'a>> {
         let split = usize::try_from(length).ok().and_then(|length| self.bytes.split_at_checked(length));
         let Some((bytes, rest)) = split else {
-            return Err(Error::Truncated { part, needed: length, left: self.left(), offset: self.offset });
+            return Err(ReadError::Truncated { part, needed: length, left: self.left(), offset: self.offset });
         };
         let inner = Cursor { bytes, part, ..*self };
         self.bytes = rest;
@@ -66,17 +86,45 @@ impl<'a> Cursor<'a> {
         Ok(inner)
     }
 
+    /// Skips all bytes up to the end of the file, and returns a cursor for these bytes.
+    pub(crate) fn split_to_end(&mut self, part: Part) -> Result<Cursor<'a>> {
+        if self.may_go_on {
+            return Err(self.more(part));
+        }
+        self.split(self.left(), part)
+    }
+
+    /// Skips the bytes up to the next NUL, and that NUL.
+    pub(crate) fn c_string(&mut self, part: Part) -> Result<()> {
+        match self.bytes.iter().position(|byte| *byte == 0) {
+            Some(length) => self.split((length as u64).saturating_add(1), part).map(|_| ()),
+            None => Err(self.more(part)),
+        }
+    }
+
+    /// The error for bytes that end too early, without a known length. Asks for twice the bytes, so that reading a file
+    /// in pieces takes linear time.
+    fn more(&self, part: Part) -> ReadError {
+        let left = self.left();
+        ReadError::Truncated { part, needed: left.saturating_mul(2).saturating_add(1), left, offset: self.offset }
+    }
+
     /// The next `N` bytes.
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let field = self.split(N as u64, self.part)?;
         match field.bytes.first_chunk() {
             Some(array) => Ok(*array),
-            None => Err(Error::Truncated { part: self.part, needed: N as u64, left: 0, offset: field.offset }),
+            None => Err(ReadError::Truncated { part: self.part, needed: N as u64, left: 0, offset: field.offset }),
         }
     }
 
     pub(crate) fn u8(&mut self) -> Result<u8> {
         Ok(u8::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16> {
+        let order = self.order;
+        Ok(u16_of(self.array()?, order))
     }
 
     pub(crate) fn u32(&mut self) -> Result<u32> {
@@ -98,7 +146,7 @@ impl<'a> Cursor<'a> {
         }
         match self.left() {
             left @ 0..10 if self.bytes.iter().all(|byte| byte & 0x80 != 0) => {
-                Err(Error::Truncated { part: self.part, needed: left.saturating_add(1), left, offset: self.offset })
+                Err(ReadError::Truncated { part: self.part, needed: left.saturating_add(1), left, offset: self.offset })
             }
             _ => Err(SideFileError::WideNumber { offset: self.offset }.into()),
         }
@@ -110,8 +158,23 @@ impl<'a> Cursor<'a> {
         Ok(self.split(length, self.part)?.rest())
     }
 
+    /// Reads the bytes before the next NUL, which must be one of the next `limit` bytes, and skips the NUL.
+    pub(crate) fn string_within(&mut self, limit: u64, part: Part) -> Result<&'a [u8]> {
+        let (left, offset) = (self.left(), self.offset);
+        let within = usize::try_from(limit).ok().and_then(|limit| self.bytes.get(..limit)).unwrap_or(self.bytes);
+        let Some(length) = within.iter().position(|byte| *byte == 0) else {
+            return Err(match left < limit {
+                true => ReadError::Truncated { part, needed: limit, left, offset },
+                false => ReadError::Unterminated { part, offset },
+            });
+        };
+        let string = self.split(length as u64, part)?;
+        self.split(1, part)?;
+        Ok(string.rest())
+    }
+
     pub(crate) fn i32(&mut self) -> Result<i32> {
-        self.u32().map(u32::cast_signed)
+        Ok(self.u32()? as i32)
     }
 
     /// Reads a number of the word size: an address, or a C `long`.

@@ -1,48 +1,54 @@
-//! Reads profiles from the bytes of files.
+//! Reads profiles from files.
 
 mod bins;
 pub(crate) mod bsd;
+mod counts;
 pub(crate) mod cursor;
+mod darwin;
+mod decode;
+pub(crate) mod decoder;
 pub(crate) mod gnu;
+mod gnu_blocks;
+mod image_count;
+pub(crate) mod input;
+pub(crate) mod ld_profile;
+pub(crate) mod mon_out;
+pub(crate) mod old_bsd;
+mod prof;
+mod records;
+mod result;
+mod rtld;
+mod sparse_sum;
 
-use crate::{Encoding, Form, Profile, Result};
+pub use counts::RecordCounts;
+use cursor::Cursor;
+use decode::Decode as _;
+use decoder::Decoder;
+pub use input::Input;
+pub use records::Records;
+pub(crate) use result::Result;
+use sparse_sum::SparseSum;
 
-/// The number of records of each kind in a file. Several histogram records of one address range become one histogram
-/// of a [`Profile`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecordCounts {
-    /// Histograms.
-    pub histograms: usize,
-    /// Arcs.
-    pub arcs: usize,
-    /// Lists of basic-block counts.
-    pub blocks: usize,
-}
+use crate::{Encoding, Profile, Record};
 
 /// Counts the records of a file with a known encoding. In the 4.4BSD family the samples are one record, and each arc
 /// is one.
 ///
 /// # Errors
 ///
-/// As for [`read_as`], except errors inside records.
+/// As for [`read_as`], except that histograms need not go together.
 pub fn count_records(bytes: &[u8], encoding: Encoding) -> Result<RecordCounts> {
-    let Encoding { form: Form::Gnu, word, order } = encoding else {
-        let profile = read_as(bytes, encoding)?;
-        return Ok(RecordCounts { histograms: profile.histograms.len(), arcs: profile.arcs.len(), blocks: 0 });
-    };
+    let mut cursor = Cursor::new(bytes, encoding.word(), encoding.order);
+    let mut decoder = Decoder::new(encoding)?;
     let mut counts = RecordCounts::default();
-    let mut records = gnu::Records::new(bytes, word, order)?;
     loop {
-        counts.arcs = counts.arcs.saturating_add(records.skip_arcs());
-        let Some(record) = records.next()? else { break };
-        let count = match record {
-            gnu::Record::Histogram(_) => &mut counts.histograms,
-            gnu::Record::Arc(_) => &mut counts.arcs,
-            gnu::Record::Blocks(_) => &mut counts.blocks,
-        };
-        *count = count.saturating_add(1);
+        counts.arcs = counts.arcs.saturating_add(decoder.skip_arcs(&mut cursor));
+        match decoder.next(&mut cursor)? {
+            Some(record) => counts.count(&record),
+            None => break,
+        }
     }
-    Ok(counts)
+    Ok(RecordCounts { blocks: decoder.block_lists(), ..counts })
 }
 
 /// Reads a profile with a known encoding.
@@ -56,9 +62,21 @@ pub fn count_records(bytes: &[u8], encoding: Encoding) -> Result<RecordCounts> {
 /// file, a partial arc at the end, an address range that is reversed or has no bins, histograms that overlap or are
 /// not compatible, or a wrong OpenBSD `totarc`.
 pub fn read_as(bytes: &[u8], encoding: Encoding) -> Result<Profile> {
-    let Encoding { form, word, order } = encoding;
-    match form {
-        Form::Gnu => gnu::read(bytes, word, order),
-        Form::Bsd | Form::FreeBsd(_) | Form::OpenBsd => bsd::read(bytes, form, word, order),
+    let mut cursor = Cursor::new(bytes, encoding.word(), encoding.order);
+    let mut decoder = Decoder::new(encoding)?;
+    let (mut profile, mut sparse) = (Profile::new(), SparseSum::default());
+    loop {
+        decoder.arcs(&mut cursor, profile.arcs_mut());
+        match decoder.next(&mut cursor)? {
+            Some(Record::Histogram(histogram)) => {
+                if let Some(histogram) = sparse.add(histogram)? {
+                    profile.add_record(Record::Histogram(histogram))?;
+                }
+            }
+            Some(record) => profile.add_record(record)?,
+            None => break,
+        }
     }
+    sparse.finish(&mut profile)?;
+    Ok(profile)
 }

@@ -9,7 +9,7 @@ use super::counts::{Calls, Samples, Thread};
 use super::object::{Mapping, Object};
 use crate::encode::side_file::CutReason;
 use crate::layout::mark;
-use crate::{Error, Field, Order, SideFileError, Word};
+use crate::{Field, Order, ReadError, SideFileError, Word};
 
 /// The content of a side file.
 ///
@@ -53,14 +53,14 @@ pub(super) type Added<T> = Result<T, Refused>;
 
 impl Refused {
     /// The error for an item that was read at this offset.
-    pub(super) fn at(self, offset: u64) -> Error {
+    pub(super) fn at(self, offset: u64) -> ReadError {
         SideFileError::BadValue { field: self.0, value: self.1, offset }.into()
     }
 }
 
-impl From<Refused> for Error {
-    fn from(Refused(field, value): Refused) -> Error {
-        SideFileError::Impossible { field, value }.into()
+impl From<Refused> for SideFileError {
+    fn from(Refused(field, value): Refused) -> SideFileError {
+        SideFileError::Impossible { field, value }
     }
 }
 

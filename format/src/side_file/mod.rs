@@ -2,7 +2,7 @@
 //!
 //! A side file, `gmon.out.side` beside `gmon.out`, has the calling contexts of the samples, the identities of the
 //! program and of its shared objects, the samples and calls outside the program, the threads, and properties of the
-//! run. docs/format.md describes the bytes. [`SideFile::parse`] reads a file, [`SideFile::write`] writes one, and
+//! run. docs/side-file.md describes the bytes. [`SideFile::parse`] reads a file, [`SideFile::write`] writes one, and
 //! [`Accumulator`] adds up the files of several runs.
 //!
 //! A runtime that may not allocate writes side files with [`crate::encode::side_file`].

@@ -28,7 +28,7 @@ impl SideFile {
     /// ```
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
-        let mut out = Writer { out: Output::new(0, self.word, self.order), file: self };
+        let mut out = Writer { out: Output::new(self.word, self.order), file: self };
         out.header();
         out.descriptions();
         out.counts();
@@ -36,12 +36,12 @@ impl SideFile {
         let mut out = out.out;
         let sum = Checksum::of(out.as_bytes()).sum;
         end(&mut out, sum);
-        out.finish()
+        out.into_bytes()
     }
 }
 
 struct Writer<'a> {
-    out: Output,
+    out: Output<'a>,
     file: &'a SideFile,
 }
 
@@ -60,10 +60,10 @@ impl Writer<'_> {
     }
 
     /// Writes a part, unless its content is empty.
-    fn part(&mut self, tag: Tag, content: impl FnOnce(&mut Output)) {
-        let mut bytes = Output::new(0, self.file.word, self.file.order);
+    fn part(&mut self, tag: Tag, content: impl FnOnce(&mut Output<'_>)) {
+        let mut bytes = Output::new(self.file.word, self.file.order);
         content(&mut bytes);
-        let bytes = bytes.finish();
+        let bytes = bytes.into_bytes();
         if !bytes.is_empty() {
             let length = bytes.len() as u64;
             part(&mut self.out, tag, 0, length);

@@ -1,43 +1,73 @@
 //! Writes the forms of 4.4BSD and its descendants.
 
-use alloc::vec::Vec;
-
 use super::output::Output;
-use super::pieces::{inhabited, piece_count};
-use crate::encode::{BsdHeader, bsd_arcs, bsd_header, looks_padded, pieces};
-use crate::{Arc, Dimension, Encoding, Error, Form, Histogram, Order, Part, Profile, Result, Word};
+use super::pieces::{long_most, repeated_size};
+use crate::encode::{BsdHeader, Sink as _, bsd_arcs, bsd_header, looks_padded, pieces};
+use crate::{Arc, Counter, DataModel, Dimension, Encoding, Form, Histogram, Order, Part, Profile, Word, WriteError};
 
-pub(super) fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64) -> Result<Vec<u8>> {
-    let Encoding { form, word, order } = encoding;
-    if !profile.blocks.is_empty() {
-        return Err(Error::BlocksNotHeld { blocks: profile.blocks.len() });
-    }
-    let histogram = only_histogram(profile)?;
-    let arcs = Arcs::new(&profile.arcs, encoding, repeat_limit)?;
-    let sizes = Sizes::new(histogram, &arcs, form, word)?;
-    let mut output = Output::new(u64::from(sizes.ncnt.unsigned_abs()).saturating_add(arcs.size), word, order);
-    let (lowpc, highpc, profrate) = histogram.map_or((0, 0, 0), |of| (of.lowpc, of.highpc, of.profrate));
-    bsd_header(&mut output, &BsdHeader { lowpc, highpc, ncnt: sizes.ncnt, profrate, spare: sizes.spare })?;
+pub(super) fn write(
+    profile: &Profile,
+    encoding: Encoding,
+    repeat_limit: u64,
+    output: &mut Output<'_>,
+) -> Result<(), WriteError> {
+    let (form, histogram) = (encoding.form, only_histogram(profile)?);
+    let arcs = Arcs::new(profile.arcs(), encoding, repeat_limit)?;
+    let sizes = Sizes::new(histogram, &arcs, form, encoding.word())?;
+    output.reserve(u64::from(sizes.ncnt.unsigned_abs()).saturating_add(arcs.size));
+    let range = histogram.map_or(0..0, Histogram::range);
+    let profrate = histogram.map_or(0, |histogram| histogram.unit().profrate);
+    let header = BsdHeader { lowpc: range.start, highpc: range.end, ncnt: sizes.ncnt, profrate, spare: sizes.spare };
+    bsd_header(output, &header)?;
     if let Some(histogram) = histogram {
-        for bin in 0..histogram.bins.len() {
-            output.bin(bin, histogram.count(bin), form.counter())?;
-        }
+        write_bins(output, histogram, form.counter())?;
     }
-    bsd_arcs(&mut output, profile.arcs.iter().copied(), arcs.most, arcs.apart)?;
-    Ok(output.finish())
+    match encoding.model {
+        DataModel::Llp64 => write_narrow_arcs(output, profile.arcs(), arcs.most),
+        DataModel::Ilp32 | DataModel::Lp64 => bsd_arcs(output, profile.arcs().iter().copied(), arcs.most, arcs.apart),
+    }
 }
 
-fn only_histogram(profile: &Profile) -> Result<Option<&Histogram>> {
-    let histograms = inhabited(profile)?;
-    if histograms.len() > 1 {
-        return Err(Error::TooManyHistograms { histograms: histograms.len() });
-    }
-    let histogram = histograms.first().copied();
-    match histogram {
-        Some(Histogram { dimension, abbrev, .. }) if (*dimension, *abbrev) != (Dimension::SECONDS, b's') => {
-            Err(Error::NotSeconds { dimension: *dimension, abbrev: *abbrev })
+/// Writes all bins with counters of one type.
+pub(super) fn write_bins(output: &mut Output<'_>, histogram: &Histogram, counter: Counter) -> Result<(), WriteError> {
+    let mut next = 0;
+    for (bin, count) in histogram.hit() {
+        for empty in next..bin {
+            output.bin(empty, 0, counter)?;
         }
-        _ => Ok(histogram),
+        output.bin(bin, count, counter)?;
+        next = bin.saturating_add(1);
+    }
+    for empty in next..histogram.len() {
+        output.bin(empty, 0, counter)?;
+    }
+    Ok(())
+}
+
+/// Writes arcs with counts of 4 bytes and 4 bytes of padding, which are 0.
+fn write_narrow_arcs(output: &mut Output<'_>, arcs: &[Arc], most: u64) -> Result<(), WriteError> {
+    for arc in arcs {
+        for count in pieces(arc.count, most) {
+            output.word(arc.frompc)?;
+            output.word(arc.selfpc)?;
+            output.u32(u32::try_from(count).unwrap_or(u32::MAX));
+            output.u32(0);
+        }
+    }
+    Ok(())
+}
+
+/// The histogram of a form that holds one.
+pub(super) fn only_histogram(profile: &Profile) -> Result<Option<&Histogram>, WriteError> {
+    let histograms = profile.histograms();
+    if histograms.len() > 1 {
+        return Err(WriteError::TooManyHistograms { histograms: histograms.len() });
+    }
+    let histogram = histograms.first();
+    let unit = histogram.map(Histogram::unit);
+    match unit.filter(|unit| (unit.dimension, unit.abbrev) != (Dimension::SECONDS, b's')) {
+        Some(unit) => Err(WriteError::NotSeconds { dimension: unit.dimension, abbrev: unit.abbrev }),
+        None => Ok(histogram),
     }
 }
 
@@ -49,21 +79,22 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn new(histogram: Option<&Histogram>, arcs: &Arcs, form: Form, word: Word) -> Result<Sizes> {
-        let bins = histogram.map_or(0, |histogram| histogram.bins.len() as u64);
+    fn new(histogram: Option<&Histogram>, arcs: &Arcs, form: Form, word: Word) -> Result<Sizes, WriteError> {
+        let bins = histogram.map_or(0, Histogram::len);
         let samples = bins.saturating_mul(form.counter().width.size() as u64);
         let ncnt = size_field(samples.saturating_add(word.header_size()), Part::Samples)?;
         let spare = match form {
             Form::FreeBsd(counter) => counter.histcounter_type(),
             Form::OpenBsd => size_field(arcs.size, Part::Arcs)?,
-            Form::Gnu | Form::Bsd => 0,
+            _ => 0,
         };
         Ok(Sizes { ncnt, spare })
     }
 }
 
-fn size_field(size: u64, part: Part) -> Result<i32> {
-    i32::try_from(size).map_err(|_| Error::TooLarge { part, size, limit: u64::from(i32::MAX.unsigned_abs()) })
+/// A size that a form stores in a signed field of 4 bytes.
+pub(super) fn size_field(size: u64, part: Part) -> Result<i32, WriteError> {
+    i32::try_from(size).map_err(|_| WriteError::TooLarge { part, size, limit: u64::from(i32::MAX.unsigned_abs()) })
 }
 
 /// How to write the arcs.
@@ -77,20 +108,12 @@ struct Arcs {
 }
 
 impl Arcs {
-    fn new(arcs: &[Arc], encoding: Encoding, repeat_limit: u64) -> Result<Arcs> {
-        let Encoding { form, word, order } = encoding;
-        let most = match word {
-            Word::W32 => u64::from(i32::MAX.unsigned_abs()),
-            Word::W64 => i64::MAX.unsigned_abs(),
-        };
-        let records = arcs.iter().map(|arc| piece_count(arc.count, most)).fold(0, u64::saturating_add);
-        let size = records.saturating_mul(word.arc_size());
-        let repeated = records.saturating_sub(arcs.len() as u64).saturating_mul(word.arc_size());
-        if repeated > repeat_limit {
-            return Err(Error::TooManyRepeats { size: repeated });
-        }
+    fn new(arcs: &[Arc], encoding: Encoding, repeat_limit: u64) -> Result<Arcs, WriteError> {
+        let Encoding { form, model, order } = encoding;
+        let most = long_most(model);
+        let size = repeated_size(arcs, most, model.word().arc_size(), repeat_limit)?;
         let counts = arcs.iter().flat_map(|arc| pieces(arc.count, most));
-        let apart = form == Form::Bsd && order == Order::Little && looks_padded(counts);
+        let apart = form == Form::Bsd && model == DataModel::Lp64 && order == Order::Little && looks_padded(counts);
         Ok(Arcs { most, apart, size })
     }
 }

@@ -2,12 +2,19 @@
 
 mod bsd;
 mod gnu;
+mod ld_profile;
+mod mon_out;
+mod old_bsd;
 pub(crate) mod output;
 mod pieces;
+mod prof;
+mod rtld;
+mod tagged;
 
 use alloc::vec::Vec;
 
-use crate::{Encoding, Form, Profile, Result};
+use crate::{Encoding, Form, Profile, WriteError};
+use output::Output;
 
 /// The maximum size of records that [`write()`] repeats because a count does not fit its field: 1 GiB. A histogram of
 /// a million 16-bit bins reaches that with 35 million samples in one bin; FreeBSD's form with wider counters holds
@@ -20,7 +27,7 @@ pub const REPEAT_LIMIT: u64 = 1 << 30;
 /// more records of the same range or arc, which every reader of the form adds up. In the other forms, arcs are
 /// repeated in the same way, but bins are not: a count of an arc has at most 31 bits with 32-bit words, and 63 bits
 /// with 64-bit words. Reading returns the same profile, except for repeated arcs and for properties that the form
-/// does not store: whether bins are signed, and histograms without bins, which are left out.
+/// does not store.
 ///
 /// A GNU file gets version 1. A file of OpenBSD's form gets the size of its arcs, a file of FreeBSD's form gets the
 /// type of its counters, and all spare bytes are zero.
@@ -29,9 +36,8 @@ pub const REPEAT_LIMIT: u64 = 1 << 30;
 ///
 /// When the form cannot hold the profile: addresses that exceed the word size, bins that exceed the counter or are
 /// negative without a signed counter; in all forms except GNU's, more than one histogram, a dimension other than
-/// seconds, or basic-block counts. When repeated records exceed [`REPEAT_LIMIT`], or a size exceeds its field. When a
-/// histogram has a reversed range, bins without a range, or a range without bins.
-pub fn write(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>> {
+/// seconds, or basic-block counts. When repeated records exceed [`REPEAT_LIMIT`], or a size exceeds its field.
+pub fn write(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>, WriteError> {
     write_within(profile, encoding, REPEAT_LIMIT)
 }
 
@@ -41,10 +47,51 @@ pub fn write(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>> {
 /// # Errors
 ///
 /// As for [`write()`].
-pub fn write_within(profile: &Profile, encoding: Encoding, repeat_limit: u64) -> Result<Vec<u8>> {
-    let Encoding { form, word, order } = encoding;
-    match form {
-        Form::Gnu => gnu::write(profile, word, order, repeat_limit),
-        Form::Bsd | Form::FreeBsd(_) | Form::OpenBsd => bsd::write(profile, encoding, repeat_limit),
+pub fn write_within(profile: &Profile, encoding: Encoding, repeat_limit: u64) -> Result<Vec<u8>, WriteError> {
+    let mut output = Output::new(encoding.word(), encoding.order);
+    write_form(profile, encoding, repeat_limit, &mut output)?;
+    output.finish()
+}
+
+/// Writes a profile as [`write()`] does, without having the whole file in memory. After an error, the writer may have a part
+/// of the file.
+///
+/// # Errors
+///
+/// As for [`write()`], and [`WriteError::Io`] if the writer fails.
+#[cfg(feature = "std")]
+pub fn write_to(profile: &Profile, encoding: Encoding, writer: impl std::io::Write) -> Result<(), WriteError> {
+    struct Io<W>(W);
+    impl<W: std::io::Write> output::Target for Io<W> {
+        fn take(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+            Ok(self.0.write_all(bytes)?)
+        }
+    }
+    let mut target = Io(writer);
+    let mut output = Output::to(&mut target, encoding.word(), encoding.order);
+    write_form(profile, encoding, REPEAT_LIMIT, &mut output)?;
+    output.finish()?;
+    Ok(target.0.flush()?)
+}
+
+fn write_form(
+    profile: &Profile,
+    encoding: Encoding,
+    repeat_limit: u64,
+    output: &mut Output<'_>,
+) -> Result<(), WriteError> {
+    // Only GNU's form has basic blocks.
+    if encoding.form != Form::Gnu && !profile.blocks().is_empty() {
+        return Err(WriteError::BlocksNotHeld { blocks: profile.blocks().len() });
+    }
+    match encoding.form {
+        Form::Gnu => gnu::write(profile, encoding.word(), repeat_limit, output),
+        Form::Bsd | Form::FreeBsd(_) | Form::OpenBsd => bsd::write(profile, encoding, repeat_limit, output),
+        Form::OldBsd(header) => old_bsd::write(profile, encoding, header, repeat_limit, output),
+        Form::LdProfile => ld_profile::write(profile, encoding, output),
+        Form::MonOut => mon_out::write(profile, encoding, repeat_limit, output),
+        Form::Darwin | Form::Next => tagged::write(profile, encoding, repeat_limit, output),
+        Form::IllumosProf => prof::write(profile, repeat_limit, output),
+        Form::IllumosRtld => rtld::write(profile, encoding, repeat_limit, output),
     }
 }

@@ -5,32 +5,80 @@ use alloc::vec::Vec;
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
 use crate::encode::Sink;
-use crate::{Counter, CounterWidth, Error, Order, Result, Word};
+use crate::{Counter, CounterWidth, Order, Word, WriteError};
 
-/// A file that is being written.
-pub(crate) struct Output {
+/// The number of bytes after which a target gets them.
+const PIECE: usize = 1 << 16;
+
+/// Takes the bytes of a file in pieces.
+pub(crate) trait Target {
+    fn take(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
+}
+
+/// A file that is being written: in memory, or in pieces to a target.
+pub(crate) struct Output<'t> {
     bytes: Vec<u8>,
+    /// The number of bytes that the target has.
+    taken: u64,
+    target: Option<&'t mut dyn Target>,
+    /// The first error of the target.
+    failure: Option<WriteError>,
     word: Word,
     order: Order,
 }
 
-impl Output {
-    /// Makes an empty file with memory for this many bytes.
-    pub(crate) fn new(size: u64, word: Word, order: Order) -> Output {
-        Output { bytes: Vec::with_capacity(usize::try_from(size).unwrap_or(0)), word, order }
+impl<'t> Output<'t> {
+    /// Makes an empty file in memory.
+    pub(crate) fn new(word: Word, order: Order) -> Output<'t> {
+        Output { bytes: Vec::new(), taken: 0, target: None, failure: None, word, order }
     }
 
-    pub(crate) fn finish(self) -> Vec<u8> {
+    /// Makes an empty file whose bytes go to a target.
+    #[cfg(feature = "std")]
+    pub(crate) fn to(target: &'t mut dyn Target, word: Word, order: Order) -> Output<'t> {
+        Output { target: Some(target), ..Output::new(word, order) }
+    }
+
+    /// Gets memory for a file of this size, if the file stays in memory.
+    pub(crate) fn reserve(&mut self, size: u64) {
+        if self.target.is_none() {
+            // Without so much memory, the file grows until a size does not fit its field.
+            let _ = self.bytes.try_reserve(usize::try_from(size).unwrap_or(0));
+        }
+    }
+
+    /// The bytes of a file in memory; for a target, the bytes that it does not have yet go there.
+    pub(crate) fn finish(mut self) -> Result<Vec<u8>, WriteError> {
+        self.flush();
+        self.failure.map_or(Ok(self.bytes), Err)
+    }
+
+    /// The bytes of a file in memory.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// The bytes so far.
+    fn flush(&mut self) {
+        if let Some(target) = &mut self.target {
+            if self.failure.is_none() {
+                self.failure = target.take(&self.bytes).err();
+            }
+            self.taken = self.taken.saturating_add(self.bytes.len() as u64);
+            self.bytes.clear();
+        }
+    }
+
+    /// The bytes of a file in memory so far.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    fn offset(&self) -> u64 {
-        self.bytes.len() as u64
+    pub(super) fn offset(&self) -> u64 {
+        self.taken.saturating_add(self.bytes.len() as u64)
+    }
+
+    pub(super) fn word_size(&self) -> usize {
+        self.word.size()
     }
 
     pub(super) fn u16(&mut self, value: u16) {
@@ -42,9 +90,20 @@ impl Output {
         self.bytes(&field);
     }
 
+    /// Writes this many zero bytes.
+    pub(super) fn zeros(&mut self, count: u64) {
+        let zeros = [0; 256];
+        let mut left = count;
+        while left != 0 {
+            let length = left.min(zeros.len() as u64);
+            self.bytes(zeros.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default());
+            left = left.saturating_sub(length);
+        }
+    }
+
     /// Writes the count of a bin, in the size of the counter.
-    pub(super) fn bin(&mut self, bin: usize, count: i128, counter: Counter) -> Result<()> {
-        let wide = Error::WideBin { bin, count, offset: self.offset() };
+    pub(super) fn bin(&mut self, bin: u64, count: i128, counter: Counter) -> Result<(), WriteError> {
+        let wide = WriteError::WideBin { bin, count, offset: self.offset() };
         let bits = counter_bits(count, counter).ok_or(wide)?;
         match counter.width {
             CounterWidth::Bits8 => self.bytes(&[bits as u8]),
@@ -56,11 +115,14 @@ impl Output {
     }
 }
 
-impl Sink for Output {
-    type Error = Error;
+impl Sink for Output<'_> {
+    type Error = WriteError;
 
     fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= PIECE {
+            self.flush();
+        }
     }
 
     fn u32(&mut self, value: u32) {
@@ -81,12 +143,12 @@ impl Sink for Output {
         self.bytes(&field);
     }
 
-    fn word(&mut self, value: u64) -> Result<()> {
+    fn word(&mut self, value: u64) -> Result<(), WriteError> {
         match self.word {
             Word::W64 => self.u64(value),
             Word::W32 => {
                 let narrow = u32::try_from(value);
-                self.u32(narrow.map_err(|_| Error::WideAddress { address: value, offset: self.offset() })?);
+                self.u32(narrow.map_err(|_| WriteError::WideAddress { address: value, offset: self.offset() })?);
             }
         }
         Ok(())
@@ -112,5 +174,5 @@ fn counter_bits(count: i128, counter: Counter) -> Option<u64> {
         CounterWidth::Bits32 => i64::from(i32::MIN)..=i64::from(i32::MAX),
         CounterWidth::Bits64 => i64::MIN..=i64::MAX,
     };
-    range.contains(&count).then_some(count.cast_unsigned())
+    range.contains(&count).then_some(count as u64)
 }

@@ -1,21 +1,84 @@
-//! The histograms that a form can hold, and the number of fields for a count.
+//! What the writers of several forms have in common.
 
-use alloc::vec::Vec;
-
-use crate::{Histogram, Profile, Result};
-
-/// The histograms that have bins. An error for invalid histograms.
-pub(super) fn inhabited(profile: &Profile) -> Result<Vec<&Histogram>> {
-    let mut histograms = Vec::with_capacity(profile.histograms.len());
-    for histogram in &profile.histograms {
-        if histogram.has_bins()? {
-            histograms.push(histogram);
-        }
-    }
-    Ok(histograms)
-}
+use super::output::Output;
+use crate::encode::{gnu_bin, gnu_histograms};
+use crate::{Arc, Counter, DataModel, Dimension, Histogram, Image, Profile, WriteError};
 
 /// The number of [`pieces`](crate::encode::pieces) for a count.
 pub(super) fn piece_count(count: u64, most: u64) -> u64 {
     count.div_ceil(most).max(1)
+}
+
+/// The maximum count in a C `long`.
+pub(super) fn long_most(model: DataModel) -> u64 {
+    match model {
+        DataModel::Ilp32 | DataModel::Llp64 => u64::from(i32::MAX.unsigned_abs()),
+        DataModel::Lp64 => i64::MAX.unsigned_abs(),
+    }
+}
+
+/// The size of all arcs in bytes, with records of this size that count `most` calls at most. An error if too many are
+/// repeated.
+pub(super) fn repeated_size(arcs: &[Arc], most: u64, record: u64, repeat_limit: u64) -> Result<u64, WriteError> {
+    let records = arcs.iter().map(|arc| piece_count(arc.count, most)).fold(0, u64::saturating_add);
+    let repeated = records.saturating_sub(arcs.len() as u64).saturating_mul(record);
+    if repeated > repeat_limit {
+        return Err(WriteError::TooManyRepeats { size: repeated });
+    }
+    Ok(records.saturating_mul(record))
+}
+
+/// The histograms of a profile, for a form that holds seconds.
+pub(super) fn in_seconds(profile: &Profile) -> Result<&[Histogram], WriteError> {
+    let mut units = profile.histograms().iter().map(Histogram::unit);
+    match units.find(|unit| (unit.dimension, unit.abbrev) != (Dimension::SECONDS, b's')) {
+        Some(unit) => Err(WriteError::NotSeconds { dimension: unit.dimension, abbrev: unit.abbrev }),
+        None => Ok(profile.histograms()),
+    }
+}
+
+/// The records that repeat others because a count does not fit its field.
+pub(super) struct Repeats {
+    /// The size of these records in bytes.
+    size: u64,
+    limit: u64,
+}
+
+impl Repeats {
+    pub(super) fn new(limit: u64) -> Repeats {
+        Repeats { size: 0, limit }
+    }
+
+    /// Counts the records of this size for one item. An error if too many are repeated.
+    pub(super) fn count(&mut self, records: u64, size: u64) -> Result<(), WriteError> {
+        self.size = self.size.saturating_add(records.saturating_sub(1).saturating_mul(size));
+        if self.size > self.limit { Err(WriteError::TooManyRepeats { size: self.size }) } else { Ok(()) }
+    }
+}
+
+/// The number of records for a histogram with 16-bit bins: one for each time that its highest bin overflows.
+pub(super) fn records_of(histogram: &Histogram) -> u64 {
+    let highest = histogram.hit().map(|(_, count)| count).max().unwrap_or(0);
+    gnu_histograms(u64::try_from(highest).unwrap_or(0))
+}
+
+/// Writes the bins of one of these records: the counts that the records before it do not contain.
+pub(super) fn write_record_of_bins(
+    output: &mut Output<'_>,
+    histogram: &Histogram,
+    record: u64,
+) -> Result<(), WriteError> {
+    for bin in 0..histogram.len() {
+        // A negative count stays as it is; `bin` rejects it.
+        let count = histogram.count(bin);
+        let piece = u64::try_from(count).map_or(count, |count| i128::from(gnu_bin(count, record)));
+        output.bin(bin, piece, Counter::U16)?;
+    }
+    Ok(())
+}
+
+/// Checks a path that ends with a NUL in the file.
+pub(super) fn check_path(image: &Image) -> Result<(), WriteError> {
+    let path = image.path();
+    if path.contains(&0) { Err(WriteError::PathNotHeld { path: path.to_vec() }) } else { Ok(()) }
 }

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used)] // A test fails loudly.
 
 use gmon::{
-    Accumulator, Arc, Block, Counter, CounterWidth, Dimension, Encoding, Form, Histogram, Order, Profile, Word,
+    Accumulator, Arc, Bins, Block, Counter, CounterWidth, Dimension, Encoding, Form, Hints, Histogram, Order, Profile,
+    ReadError, Unit, Word,
 };
 use proptest::prelude::*;
 
@@ -27,7 +28,7 @@ pub(crate) fn encodings() -> Vec<Encoding> {
     let mut encodings = Vec::new();
     for form in forms() {
         for word in WORDS {
-            encodings.extend(ORDERS.map(|order| Encoding { form, word, order }));
+            encodings.extend(ORDERS.map(|order| Encoding::new(form, word.into(), order)));
         }
     }
     encodings
@@ -39,19 +40,22 @@ pub(crate) fn encoding() -> impl Strategy<Value = Encoding> {
 
 /// A histogram of time with 100 samples a second.
 pub(crate) fn seconds(lowpc: u64, highpc: u64, bins: &[u64]) -> Histogram {
-    let (dimension, abbrev) = (Dimension::SECONDS, b's');
-    Histogram { lowpc, highpc, profrate: 100, dimension, abbrev, signed: false, bins: bins.to_vec() }
+    Histogram::new(lowpc..highpc, Unit::seconds(100), bins.to_vec()).unwrap()
 }
 
 /// A profile of one histogram.
 pub(crate) fn sampled(histogram: Histogram) -> Profile {
-    Profile { histograms: vec![histogram], ..Profile::default() }
+    Profile::of_samples(vec![histogram]).unwrap()
 }
 
 /// A profile of arcs.
 pub(crate) fn called(arcs: &[(u64, u64, u64)]) -> Profile {
-    let arcs = arcs.iter().map(|&(frompc, selfpc, count)| Arc { frompc, selfpc, count }).collect();
-    Profile { arcs, ..Profile::default() }
+    Profile::new().with_arcs(arcs.iter().map(|&(frompc, selfpc, count)| Arc::new(frompc, selfpc, count)))
+}
+
+/// The encoding that is detected.
+pub(crate) fn found(bytes: &[u8], hints: &Hints) -> Result<Encoding, ReadError> {
+    gmon::detect(bytes, hints).map(|detection| detection.encoding())
 }
 
 /// The sum of profiles.
@@ -73,20 +77,24 @@ fn highest(word: Word) -> u64 {
 
 /// A profile that fits the encoding. Some counts require repeated records.
 pub(crate) fn profile(encoding: Encoding) -> BoxedStrategy<Profile> {
-    let most = if encoding.word == Word::W32 { 1 << 36 } else { 1 << 58 };
+    let most = if encoding.word() == Word::W32 { 1 << 36 } else { 1 << 58 };
     let most = if encoding.form == Form::Gnu { 1 << 36 } else { most };
-    let arcs = prop::collection::vec(arc(encoding.word, most), 0..20);
+    let arcs = prop::collection::vec(arc(encoding.word(), most), 0..20);
     let blocks = if encoding.form == Form::Gnu { 0..5 } else { 0..1 };
-    let block = (0..=highest(encoding.word), 0..1u64 << 34).prop_map(|(addr, count)| Block { addr, count });
+    let block = (0..=highest(encoding.word()), 0..1u64 << 34).prop_map(|(addr, count)| Block::new(addr, count));
     let blocks = prop::collection::vec(block, blocks);
     let parts = (histograms(encoding), arcs, blocks);
-    parts.prop_map(|(histograms, arcs, blocks)| Profile { histograms, arcs, blocks }).boxed()
+    parts
+        .prop_map(|(histograms, arcs, blocks)| {
+            Profile::of_samples(histograms).unwrap().with_arcs(arcs).with_blocks(blocks)
+        })
+        .boxed()
 }
 
 fn arc(word: Word, most: u64) -> impl Strategy<Value = Arc> {
     let count = prop_oneof![3 => 0..1000u64, 1 => 0..most];
     let address = prop_oneof![0x1000..0x3000u64, 0..=highest(word)];
-    (address.clone(), address, count).prop_map(|(frompc, selfpc, count)| Arc { frompc, selfpc, count })
+    (address.clone(), address, count).prop_map(|(frompc, selfpc, count)| Arc::new(frompc, selfpc, count))
 }
 
 fn histograms(encoding: Encoding) -> BoxedStrategy<Vec<Histogram>> {
@@ -100,13 +108,12 @@ fn histograms(encoding: Encoding) -> BoxedStrategy<Vec<Histogram>> {
 
 /// A histogram of any range and any number of bins.
 fn histogram(encoding: Encoding) -> impl Strategy<Value = Histogram> {
-    let counter = encoding.form.counter();
-    let addresses = (0..=highest(encoding.word), 0..=highest(encoding.word));
+    let addresses = (0..=highest(encoding.word()), 0..=highest(encoding.word()));
     let parts = (addresses, bins(encoding), any::<u32>(), dimension(encoding.form));
     let parts = parts.prop_filter("an empty range", |((first, second), ..)| first != second);
     parts.prop_map(move |((first, second), bins, profrate, (dimension, abbrev))| {
         let (lowpc, highpc) = (first.min(second), first.max(second));
-        Histogram { lowpc, highpc, profrate, dimension, abbrev, signed: counter.signed, bins }
+        Histogram::new(lowpc..highpc, Unit { profrate, dimension, abbrev }, bins).unwrap()
     })
 }
 
@@ -126,20 +133,25 @@ fn disjoint() -> impl Strategy<Value = Vec<Histogram>> {
     histograms.prop_shuffle()
 }
 
-fn bins(encoding: Encoding) -> BoxedStrategy<Vec<u64>> {
+fn bins(encoding: Encoding) -> BoxedStrategy<Bins> {
     let Counter { width, signed } = encoding.form.counter();
-    let count = match (width, signed) {
-        (_, false) if encoding.form == Form::Gnu => prop_oneof![5 => 0..100u64, 1 => 0..300_000u64].boxed(),
-        (CounterWidth::Bits8, false) => any::<u8>().prop_map(u64::from).boxed(),
-        (CounterWidth::Bits16, false) => any::<u16>().prop_map(u64::from).boxed(),
-        (CounterWidth::Bits32, false) => any::<u32>().prop_map(u64::from).boxed(),
-        (CounterWidth::Bits64, false) => any::<u64>().boxed(),
-        (CounterWidth::Bits8, true) => any::<i8>().prop_map(|count| i64::from(count) as u64).boxed(),
-        (CounterWidth::Bits16, true) => any::<i16>().prop_map(|count| i64::from(count) as u64).boxed(),
-        (CounterWidth::Bits32, true) => any::<i32>().prop_map(|count| i64::from(count) as u64).boxed(),
-        (CounterWidth::Bits64, true) => any::<i64>().prop_map(|count| count as u64).boxed(),
+    let any_sign = match (width, signed) {
+        (CounterWidth::Bits8, true) => any::<i8>().prop_map(i64::from).boxed(),
+        (CounterWidth::Bits16, true) => any::<i16>().prop_map(i64::from).boxed(),
+        (CounterWidth::Bits32, true) => any::<i32>().prop_map(i64::from).boxed(),
+        _ => any::<i64>().boxed(),
     };
-    prop::collection::vec(count, 1..40).boxed()
+    if signed {
+        return prop::collection::vec(any_sign, 1..40).prop_map(Bins::I64).boxed();
+    }
+    let count = match width {
+        _ if encoding.form == Form::Gnu => prop_oneof![5 => 0..100u64, 1 => 0..300_000u64].boxed(),
+        CounterWidth::Bits8 => any::<u8>().prop_map(u64::from).boxed(),
+        CounterWidth::Bits16 => any::<u16>().prop_map(u64::from).boxed(),
+        CounterWidth::Bits32 => any::<u32>().prop_map(u64::from).boxed(),
+        CounterWidth::Bits64 => any::<u64>().boxed(),
+    };
+    prop::collection::vec(count, 1..40).prop_map(Bins::U64).boxed()
 }
 
 fn dimension(form: Form) -> BoxedStrategy<(Dimension, u8)> {

@@ -46,7 +46,7 @@ pub(crate) fn analyze_counts<'a>(
 }
 
 /// The profile for reports that need no analysis.
-static NOTHING: Profile = Profile { histograms: Vec::new(), arcs: Vec::new(), blocks: Vec::new() };
+static NOTHING: Profile = Profile::new();
 
 /// Analyzes what was loaded as the options ask. Warnings go to `progress`.
 ///
@@ -73,7 +73,7 @@ pub(crate) fn analyze<'a>(
         true => Symbolizer::new(loaded, options, wanted).all(progress),
         false => Symbolized::none(),
     };
-    if !profile.blocks.is_empty() && !options.by_line {
+    if !profile.blocks().is_empty() && !options.by_line {
         let _ = writeln!(
             progress,
             "gprof: warning: the counts of basic blocks are left out: only reports by line (-l) show these counts"
@@ -98,7 +98,7 @@ pub(crate) fn analyze<'a>(
     };
     let analysis = Analysis::new(Arc::new(functions), input);
     if is_needed {
-        warn_if_empty(&analysis, !profile.blocks.is_empty(), &options.images, progress);
+        warn_if_empty(&analysis, !profile.blocks().is_empty(), &options.images, progress);
     }
     for (_, named) in images.iter().zip(&options.images).filter(|(image, _)| image.files.has_damaged_lines()) {
         let file = named.image.display();

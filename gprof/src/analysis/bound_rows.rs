@@ -100,8 +100,8 @@ impl BoundsRow {
 /// Returns the self times and the call graph of the whole program, whatever the user selected.
 fn whole(intermediate: &Intermediate<'_, '_>, program: &Selection) -> (Flat, Graph) {
     let Intermediate { functions, input, .. } = intermediate;
-    let flat = Flat::exact(&input.profile.histograms, functions, program);
-    let arcs = Arcs::selected(&input.profile.arcs, functions, &ArcSelection::default(), &[], true);
+    let flat = Flat::exact(input.profile.histograms(), functions, program);
+    let arcs = Arcs::selected(input.profile.arcs(), functions, &ArcSelection::default(), &[], true);
     let all = Selection::all(functions);
     let choices = GraphSelection { entries: &all, time: &all, excludes_callees: true };
     let graph = Graph::unranked(arcs, &flat, functions, choices);

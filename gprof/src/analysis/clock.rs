@@ -47,12 +47,12 @@ impl Clock {
 
     /// Reads the unit from a profile.
     pub(crate) fn new(profile: &Profile, granularity: Granularity) -> Clock {
-        let (first, last) = (profile.histograms.first(), profile.histograms.last());
+        let (first, last) = (profile.histograms().first(), profile.histograms().last());
         let scale = last.map_or(0.0, flat::bin_scale);
         Clock {
-            rate: first.map_or(0.0, |histogram| f64::from(histogram.profrate)),
-            dimension: first.map_or(Dimension::SECONDS, |histogram| histogram.dimension),
-            abbrev: first.map_or(b's', |histogram| histogram.abbrev),
+            rate: first.map_or(0.0, |histogram| f64::from(histogram.unit().profrate)),
+            dimension: first.map_or(Dimension::SECONDS, |histogram| histogram.unit().dimension),
+            abbrev: first.map_or(b's', |histogram| histogram.unit().abbrev),
             granularity: match granularity {
                 Granularity::Bytes => last.map_or(0.0, flat::bin_size),
                 Granularity::Units => scale * UNIT as f64,

@@ -190,7 +190,7 @@ mod tests {
     use crate::analysis::graph::arcs::Arcs;
     use crate::analysis::graph::propagate::GraphSelection;
     use crate::image::Symbol;
-    use gmon::{Arc, Dimension};
+    use gmon::{Arc, Bins, Unit};
 
     fn functions(names: &[(u64, &'static str)]) -> Functions<'static> {
         let symbol = |(address, name): &(u64, &'static str)| Symbol {
@@ -203,9 +203,10 @@ mod tests {
     }
 
     fn histogram(bins: &[u64], signed: bool) -> Histogram {
-        let (lowpc, highpc) = (0x100, 0x100 + 4 * bins.len() as u64);
-        let dimension = Dimension::SECONDS;
-        Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed, bins: bins.to_vec() }
+        let range = 0x100..0x100 + 4 * bins.len() as u64;
+        let signed_bins = bins.iter().map(|count| count.cast_signed()).collect();
+        let bins = if signed { Bins::I64(signed_bins) } else { Bins::U64(bins.to_vec()) };
+        Histogram::new(range, Unit::seconds(100), bins).unwrap()
     }
 
     /// Returns the errors of all functions, and of all cycles.
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!(errors(&copies, &[], &[histogram(&[64], false)]).0, [8.0, 0.0, 0.0]);
         // All samples of a bin belong to a cycle.
         let members = functions(&[(0x100, "one"), (0x102, "other"), (0x104, "main")]);
-        let call = |frompc, selfpc| Arc { frompc, selfpc, count: 1 };
+        let call = |frompc, selfpc| Arc::new(frompc, selfpc, 1);
         let arcs = [call(0x100, 0x102), call(0x102, 0x100), call(0x104, 0x100)];
         assert_eq!(errors(&members, &arcs, &[histogram(&[64], false)]), (vec![4.0, 4.0, 0.0], vec![8.0]));
     }

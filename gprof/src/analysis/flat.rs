@@ -1,6 +1,6 @@
 //! Self times: the time in each function itself.
 
-use gmon::Histogram;
+use gmon::{Bins, Histogram};
 
 use crate::analysis::selection::Selection;
 use crate::image::UNIT;
@@ -21,13 +21,13 @@ pub struct Flat {
 /// Returns how many units of code one bin of a histogram covers.
 #[must_use]
 pub fn bin_scale(histogram: &Histogram) -> f64 {
-    (histogram.highpc.wrapping_sub(histogram.lowpc) / UNIT) as f64 / histogram.bins.len() as f64
+    (histogram.highpc().wrapping_sub(histogram.lowpc()) / UNIT) as f64 / histogram.bins().len() as f64
 }
 
 /// Returns how many bytes of code one bin of a histogram covers.
 #[must_use]
 pub fn bin_size(histogram: &Histogram) -> f64 {
-    histogram.highpc.wrapping_sub(histogram.lowpc) as f64 / histogram.bins.len() as f64
+    histogram.highpc().wrapping_sub(histogram.lowpc()) as f64 / histogram.bins().len() as f64
 }
 
 impl Flat {
@@ -43,7 +43,12 @@ impl Flat {
         let scale = bin_scale(histograms.last().unwrap_or(first));
         let starts: Vec<u64> = functions.as_slice().iter().map(|function| function.address / UNIT).collect();
         for histogram in histograms {
-            flat.add(histogram, scale, &starts, functions, selected);
+            // Samples that are addresses have nothing to round. GNU gprof reads no such profiles.
+            if matches!(histogram.bins(), Bins::Sparse { .. }) {
+                flat.add_exactly(histogram, functions, selected);
+            } else {
+                flat.add(histogram, scale, &starts, functions, selected);
+            }
         }
         flat
     }
@@ -94,13 +99,13 @@ impl Flat {
         functions: &Functions<'_>,
         selected: &Selection,
     ) {
-        let low = histogram.lowpc / UNIT;
+        let low = histogram.lowpc() / UNIT;
         // The first unit of a bin. Here and in the rest of this file, the order of the operations decides the last bit
         // of a result, and that bit may decide how the report rounds the result.
-        let border = |bin: usize| low.wrapping_add((scale * bin as f64) as u64);
+        let border = |bin: u64| low.wrapping_add((scale * bin as f64) as u64);
         let mut function = starts.partition_point(|start| *start <= low).saturating_sub(1);
         for (bin, count) in histogram.hit() {
-            let count = if histogram.signed { count.cast_signed() as f64 } else { count as f64 };
+            let count = count as f64;
             let (bin_start, bin_end) = (border(bin), border(bin + 1));
             self.total += count;
             // Bins ascend: a function that ends before this bin ends before the next bin as well. The last function of
@@ -131,7 +136,7 @@ impl Flat {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bin {
     /// The index of the bin in the histogram.
-    pub(crate) at: usize,
+    pub(crate) at: u64,
     /// The number of samples, which is not 0.
     pub(crate) count: f64,
 }
@@ -145,10 +150,10 @@ pub(crate) fn share<T>(
     bounds: impl Fn(&T) -> (u64, u64),
     mut take: impl FnMut(Bin, &[(usize, f64)]),
 ) {
-    let mut first = table.partition_point(|piece| bounds(piece).1 < histogram.lowpc);
+    let mut first = table.partition_point(|piece| bounds(piece).1 < histogram.lowpc());
     let mut credits = Vec::new();
     for (bin, count) in histogram.hit() {
-        let count = if histogram.signed { count.cast_signed() as f64 } else { count as f64 };
+        let count = count as f64;
         let range = histogram.bin_range(bin);
         // A bin that is smaller than a byte stands for the byte that the bin lies in.
         let (start, last) = (range.start, range.end.saturating_sub(1).max(range.start));
@@ -174,7 +179,7 @@ pub(crate) fn share<T>(
 mod tests {
     use super::*;
     use crate::image::Symbol;
-    use gmon::Dimension;
+    use gmon::{Bins, Unit};
 
     fn functions(addresses: &[u64]) -> Functions<'static> {
         let symbol = |address: &u64| Symbol { address: *address, name: b"f", is_static: false, is_func: true };
@@ -182,8 +187,7 @@ mod tests {
     }
 
     fn histogram(lowpc: u64, highpc: u64, bins: &[u64]) -> Histogram {
-        let dimension = Dimension::SECONDS;
-        Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins: bins.to_vec() }
+        Histogram::new(lowpc..highpc, Unit::seconds(100), bins.to_vec()).unwrap()
     }
 
     fn time(addresses: &[u64], histograms: &[Histogram]) -> (Vec<f64>, f64) {
@@ -222,7 +226,7 @@ mod tests {
 
     #[test]
     fn signed_bins_subtract() {
-        let bins = Histogram { signed: true, ..histogram(0x100, 0x108, &[5, u64::MAX]) };
+        let bins = Histogram::new(0x100..0x108, Unit::seconds(100), Bins::I64(vec![5, -1])).unwrap();
         assert_eq!(time(&[0x100, 0x200], &[bins]), (vec![4.0, 0.0], 4.0));
     }
 

@@ -1,6 +1,6 @@
 //! The sum of profiles as GNU gprof writes it.
 
-use gmon::{Arc, Profile};
+use gmon::{Arc, Histogram, Profile};
 
 use crate::analysis::Blocks;
 use crate::analysis::graph::arcs::Arcs;
@@ -12,19 +12,22 @@ use crate::symbols::functions::{Function, Functions};
 /// the calls of one caller by their places in the profiles, the last place first. The calls that the user excluded are
 /// missing. Bins keep their low 16 bits, and counts their low 32 bits, also in the format of 4.4BSD.
 pub(crate) fn as_gnu(profile: &Profile, functions: &Functions<'_>, selected: &ArcSelection) -> Profile {
-    let mut sum = Profile { histograms: profile.histograms.clone(), ..Profile::default() };
-    for bin in sum.histograms.iter_mut().flat_map(|histogram| &mut histogram.bins) {
-        *bin &= u64::from(u16::MAX);
+    let mut sum = Profile::new();
+    for histogram in profile.histograms() {
+        let bins: Vec<u16> = (0..histogram.len()).map(|bin| histogram.count(bin) as u16).collect();
+        let histogram = Histogram::new(histogram.range(), histogram.unit(), bins);
+        // The histograms of the sum are those of the profile.
+        let _ = histogram.map(|histogram| sum.add_histogram(histogram));
     }
-    let arcs = Arcs::selected(&profile.arcs, functions, selected, &[], false);
+    let arcs = Arcs::selected(profile.arcs(), functions, selected, &[], false);
     let calls = functions.ids().flat_map(|caller| arcs.children(caller)).map(|id| {
         let arc = arcs.get(*id);
         let address = |function: &Function<'_>| function.address;
         let (frompc, selfpc) = (address(&functions[arc.parent]), address(&functions[arc.child]));
-        Arc { frompc, selfpc, count: arc.count & u64::from(u32::MAX) }
+        Arc::new(frompc, selfpc, arc.count & u64::from(u32::MAX))
     });
-    sum.arcs = calls.collect();
-    let blocks = Blocks::new(&profile.blocks, functions, Rules::GNU.most_blocks_of_line);
-    sum.blocks = functions.ids().flat_map(|line| blocks.of(line)).copied().collect();
+    sum.arcs_mut().extend(calls);
+    let blocks = Blocks::new(profile.blocks(), functions, Rules::GNU.most_blocks_of_line);
+    sum.blocks_mut().extend(functions.ids().flat_map(|line| blocks.of(line)));
     sum
 }

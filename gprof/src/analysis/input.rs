@@ -125,7 +125,7 @@ impl<'data> Input<'data> {
     /// Divides the samples among the functions.
     pub(super) fn flat(&self, functions: &Functions<'_>) -> Flat {
         let divide = if self.options.rules.divides_bins_exactly { Flat::exact } else { Flat::new };
-        divide(&self.profile.histograms, functions, &self.selections.flat)
+        divide(self.profile.histograms(), functions, &self.selections.flat)
     }
 
     /// Whether the times of called functions are those that stacks show.
@@ -152,8 +152,8 @@ impl<'data> Input<'data> {
     /// shows.
     fn arcs(&self, functions: &Functions<'_>, is_measured: bool) -> Cow<'data, [Arc]> {
         match self.sites(functions).filter(|_| is_measured) {
-            Some(sites) => self.profile.arcs.iter().map(|arc| sites.with_last_caller(arc)).collect(),
-            None => Cow::Borrowed(&self.profile.arcs),
+            Some(sites) => self.profile.arcs().iter().map(|arc| sites.with_last_caller(arc)).collect(),
+            None => Cow::Borrowed(self.profile.arcs()),
         }
     }
 
@@ -175,7 +175,7 @@ impl<'data> Input<'data> {
             // Where one image has samples, an image without samples has no calls.
             let has_samples = |image| !self.images.histograms(image, profile).is_empty();
             let images = self.images.code().enumerate();
-            images.filter(|(image, _)| profile.histograms.is_empty() || has_samples(*image)).flat_map(find).collect()
+            images.filter(|(image, _)| profile.histograms().is_empty() || has_samples(*image)).flat_map(find).collect()
         } else {
             Vec::new()
         };
@@ -203,7 +203,7 @@ impl<'data> Input<'data> {
 
     /// Finds the line of each basic block, for reports by line.
     pub(super) fn blocks(&self, functions: &Functions<'_>) -> Blocks {
-        let blocks: &[Block] = if self.options.by_line { &self.profile.blocks } else { &[] };
+        let blocks: &[Block] = if self.options.by_line { self.profile.blocks() } else { &[] };
         Blocks::new(blocks, functions, self.options.rules.most_blocks_of_line)
     }
 
@@ -211,7 +211,7 @@ impl<'data> Input<'data> {
     pub(super) fn errors(&self, functions: &Functions<'_>, graph: &Graph, stacks: Option<&StackSums>) -> Errors {
         match self.options.computes_errors() {
             true => {
-                let (histograms, selected) = (&self.profile.histograms, &self.selections.flat);
+                let (histograms, selected) = (&self.profile.histograms(), &self.selections.flat);
                 let errors = Errors::new(histograms, functions, selected, graph, self.inlined.as_ref());
                 errors.with_stacks(stacks)
             }

@@ -169,11 +169,7 @@ mod tests {
     fn places(functions: u64, calls: &[(u64, u64, u64)]) -> Vec<usize> {
         let symbol = |n: u64| Symbol { address: 16 * (n + 1), name: b"f", is_static: false, is_func: true };
         let functions = Functions::new((0..functions).map(symbol).collect(), 16 * (functions + 1));
-        let arc = |(from, to, count): &(u64, u64, u64)| gmon::Arc {
-            frompc: 16 * (from + 1),
-            selfpc: 16 * (to + 1),
-            count: *count,
-        };
+        let arc = |(from, to, count): &(u64, u64, u64)| gmon::Arc::new(16 * (from + 1), 16 * (to + 1), *count);
         let of = |calls: &[(u64, u64, u64)]| {
             let arcs: Vec<gmon::Arc> = calls.iter().map(arc).collect();
             let selected = Selection::program(&functions);

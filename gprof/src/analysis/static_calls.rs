@@ -10,7 +10,7 @@ use crate::symbols::functions::{FunctionId, Functions};
 /// Finds the calls from function to function in the machine code of an image, in the order of addresses.
 ///
 /// Only code in the range of a histogram counts. Without histograms, all code counts if `all` is set, and no code if it
-/// is not. Without `all`, the last function has no calls, and distances on x86-64 are unsigned, which misses calls to
+/// is not. Without `all`, the last function has no calls, and distances on x86 are unsigned, which misses calls to
 /// lower addresses; GNU gprof does the same.
 #[must_use]
 pub fn find(
@@ -20,7 +20,8 @@ pub fn find(
     all: bool,
 ) -> Vec<(FunctionId, FunctionId)> {
     // Histograms do not overlap, but stand in the order of the file.
-    let mut ranges: Vec<Range<u64>> = histograms.iter().map(|histogram| histogram.lowpc..histogram.highpc).collect();
+    let mut ranges: Vec<Range<u64>> =
+        histograms.iter().map(|histogram| histogram.lowpc()..histogram.highpc()).collect();
     ranges.sort_unstable_by_key(|range| range.start);
     let sampled = |range: Range<u64>| {
         if ranges.is_empty() {
@@ -57,10 +58,10 @@ fn targets<'a>(code: &'a Code<'_>, range: Range<u64>, all: bool) -> impl Iterato
             Machine::X86 | Machine::X86_64 => {
                 let distance = call_x86(bytes)?;
                 let next = pc.wrapping_add(5);
-                Some(if code.machine == Machine::X86 {
-                    u64::from((next as u32).wrapping_add_signed(distance))
-                } else if !all {
+                Some(if !all {
                     next.wrapping_add(u64::from(distance.cast_unsigned()))
+                } else if code.machine == Machine::X86 {
+                    u64::from((next as u32).wrapping_add_signed(distance))
                 } else {
                     next.wrapping_add_signed(i64::from(distance))
                 })
@@ -86,7 +87,8 @@ mod tests {
         let backward = [0xe8, 0xf0, 0xff, 0xff, 0xff];
         assert_eq!(found(Machine::X86_64, &backward, true), [0xff5]);
         assert_eq!(found(Machine::X86_64, &backward, false), [0x1_0000_0ff5]);
-        assert_eq!(found(Machine::X86, &backward, false), [0xff5]);
+        assert_eq!(found(Machine::X86, &backward, false), [0x1_0000_0ff5]);
+        assert_eq!(found(Machine::X86, &backward, true), [0xff5]);
         assert!(found(Machine::X86_64, &backward[..4], true).is_empty());
     }
 

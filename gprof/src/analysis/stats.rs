@@ -44,11 +44,11 @@ impl Stats {
 
     /// Computes all sums.
     pub(super) fn new(profile: &Profile, calls: CallSums, flat: FlatSums, outside_images: OutsideImages) -> Stats {
-        let samples = profile.histograms.iter().map(|histogram| histogram.total() as f64).sum();
+        let samples = profile.histograms().iter().map(|histogram| histogram.total() as f64).sum();
         let sizes = |histogram: &Histogram| -> f64 {
             histogram.hit().map(|(bin, _)| histogram.count(bin).unsigned_abs() as f64).sum()
         };
-        let counted: f64 = profile.histograms.iter().map(sizes).sum();
+        let counted: f64 = profile.histograms().iter().map(sizes).sum();
         Stats {
             samples,
             error: counted.sqrt(),

@@ -325,9 +325,13 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Files")]
     pub(super) normalize: bool,
 
-    /// Read profiles in this form: auto, magic (GNU), bsd or 4.4bsd
+    /// Read profiles in this form: auto, magic (GNU), bsd, 4.4bsd or prof
     #[arg(short = 'O', long, value_name = "FORM", allow_hyphen_values = true, help_heading = "Files")]
     pub(super) file_format: Option<OsString>,
+
+    /// Read profiles in this form: FORM[,ilp32|lp64|llp64][,little|big]. What is left out is detected
+    #[arg(long, value_name = "FORM", help_heading = "Files")]
+    pub(super) profile_form: Option<OsString>,
 
     /// Read the symbols from this file: lines of address, type and name, as written by `nm`
     // GNU's abbreviation also fits --extract.
@@ -355,7 +359,7 @@ pub(super) struct Arguments {
     #[arg(short = 'h', long, action = ArgAction::Help, help_heading = "Help")]
     pub(super) help: Option<bool>,
 
-    /// Print the version
+    /// Print the version, the target, the forms of profiles that gprof reads, and the formats that gprof writes
     #[arg(short = 'v', long, help_heading = "Help")]
     pub(super) version: bool,
 }

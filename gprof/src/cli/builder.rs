@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use gmon_demangle::Style;
 
-use super::options::{Annotation, Choice, Limit, Options, Output, ProfilePath, ProfiledImage, Reports, Subject};
+use super::options::{
+    Annotation, Choice, KnownForm, Limit, Options, Output, ProfilePath, ProfiledImage, Reports, Subject,
+};
 use super::rules::Rules;
 use super::symspec::{Malformed, Pattern};
 use crate::cli::compat::Compat;
@@ -20,7 +22,7 @@ impl Options {
             images: vec![profiled_image(image, profiles)],
             watch: None,
             comparison: None,
-            form: None,
+            known_form: KnownForm::default(),
             symbols: None,
             file_map: None,
             debug_directories: Vec::new(),

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use gmon_demangle::Style;
 
 use super::arguments::Arguments;
-use super::{base, images, outputs, watch};
+use super::{base, images, outputs, profile_form, watch};
 use crate::cli::format::Format;
 use crate::cli::options::{Annotation, Asked, Choice, Compat, Extract, Limit, Options, Output, Reports, Subject};
 use crate::cli::rules::Rules;
@@ -79,7 +79,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         objects: rules.reads_shared_objects && !(arguments.no_objects || is_of_program_alone(&arguments)),
         demangle: style.is_some() && !arguments.traditional,
         style: style.unwrap_or_default(),
-        form: form(arguments.file_format.as_deref())?,
+        known_form: profile_form::known(arguments.file_format.as_deref(), arguments.profile_form.as_deref(), compat)?,
         annotation: annotation(&arguments, &rules)?,
         width: width(&arguments, &rules)?,
         limit: limit(&arguments)?,
@@ -316,23 +316,6 @@ fn style(arguments: &Arguments) -> Result<Option<Style>, Error> {
         let names: Vec<&str> = STYLES.iter().skip(1).map(|(known, _)| *known).collect();
         Error::Usage(format!("unknown style '{name}' for '--demangle' ({})", names.join(", ")))
     })
-}
-
-/// The form of profiles, from the first letter of its name.
-fn form(name: Option<&OsStr>) -> Result<Option<gmon::Form>, Error> {
-    let Some(name) = name else {
-        return Ok(None);
-    };
-    match name.as_bytes().first() {
-        Some(b'a') => Ok(None),
-        Some(b'm') => Ok(Some(gmon::Form::Gnu)),
-        Some(b'b' | b'4') => Ok(Some(gmon::Form::Bsd)),
-        Some(b'p') => Err(Error::Usage("the form 'prof' of '--file-format' is not supported".to_owned())),
-        _ => Err(Error::Usage(format!(
-            "unknown form '{}' for '--file-format' (auto, magic, bsd, 4.4bsd)",
-            name.display()
-        ))),
-    }
 }
 
 fn annotation(arguments: &Arguments, rules: &Rules) -> Result<Annotation, Error> {

@@ -12,8 +12,10 @@ mod nearest;
 pub mod options;
 pub mod orderer;
 mod outputs;
+pub mod profile_form;
 pub mod rules;
 pub mod symspec;
+mod version;
 mod watch;
 mod words;
 
@@ -63,9 +65,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error
     let read = Arguments::command().try_get_matches_from(words);
     let read = read.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     match read {
-        Ok((arguments, _)) if arguments.version => {
-            Ok(Request::Text(format!("gprof (gmon toolchain) {}\n", env!("CARGO_PKG_VERSION"))))
-        }
+        Ok((arguments, _)) if arguments.version => Ok(Request::Text(version::text())),
         Ok((arguments, matches)) => check::check(arguments, &matches).map(|options| Request::Report(Box::new(options))),
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             let mut command = command();

@@ -202,6 +202,16 @@ pub struct Annotation {
     pub separate: bool,
 }
 
+/// What is known about the form of profiles before they are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KnownForm {
+    /// The form, the data model, and the byte order, as far as they are known.
+    pub(crate) hints: gmon::Hints,
+    /// Whether a profile with neither GNU's magic nor 4.4BSD's version has the packed header of 4.2BSD (`-O bsd`, and
+    /// GNU gprof's own rule).
+    pub(crate) or_old: bool,
+}
+
 /// What a report is about, and which reports to write.
 ///
 /// [`Options::new`] starts without a command line, [`Options::parse`] reads the words of a command line.
@@ -211,8 +221,8 @@ pub struct Options {
     pub(crate) images: Vec<ProfiledImage>,
     /// The base to compare with, if the report is about changes.
     pub(crate) comparison: Option<Comparison>,
-    /// The form of the profiles; `None` to detect the form.
-    pub(crate) form: Option<gmon::Form>,
+    /// What is known about the form of the profiles.
+    pub(crate) known_form: KnownForm,
     /// A text file with the symbols (`-S`).
     pub(crate) symbols: Option<PathBuf>,
     /// A text file that maps functions to object files (`-R`).

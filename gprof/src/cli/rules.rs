@@ -102,6 +102,8 @@ pub struct Rules {
     /// Whether a map of object files is read line by line, and also applies to symbols of `-S`. GNU reads pieces of a
     /// fixed length, and applies the map to the program's own symbols only.
     pub reads_maps_by_line: bool,
+    /// Whether `-i` tells the form of each profile, and how the form was found.
+    pub tells_forms: bool,
 }
 
 impl Rules {
@@ -134,6 +136,7 @@ impl Rules {
         orders_files_by_line: false,
         checks_arguments: true,
         reads_maps_by_line: true,
+        tells_forms: true,
     };
 
     /// GNU gprof's rules.
@@ -165,6 +168,7 @@ impl Rules {
         orders_files_by_line: true,
         checks_arguments: false,
         reads_maps_by_line: false,
+        tells_forms: false,
     };
 
     /// The rules for a command line.

@@ -15,7 +15,7 @@ const LONGEST: f64 = 86_400.0;
 
 /// The options and operands that can stand beside `--watch`. All others choose reports, formats, or files that are not read
 /// again.
-const ALLOWED: [&str; 15] = [
+const ALLOWED: [&str; 16] = [
     "watch",
     "pid",
     "image",
@@ -27,6 +27,7 @@ const ALLOWED: [&str; 15] = [
     "ignore_non_functions",
     "merge_clones",
     "file_format",
+    "profile_form",
     "debug_dir",
     "no_objects",
     "demangle",

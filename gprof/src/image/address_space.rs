@@ -125,9 +125,8 @@ impl<'data> Images<'data> {
             if *place != Placement::ALONE {
                 move_profile(&mut profile, *place);
             }
-            whole.histograms.append(&mut profile.histograms);
-            whole.arcs.append(&mut profile.arcs);
-            whole.blocks.append(&mut profile.blocks);
+            // The images have disjoint addresses, so their histograms do not overlap.
+            let _ = whole.append(profile);
         }
         whole
     }
@@ -161,10 +160,10 @@ impl<'data> Images<'data> {
     /// The range of histograms in a merged profile that belong to each image.
     pub(crate) fn histograms<'p>(&self, image: usize, profile: &'p Profile) -> &'p [Histogram] {
         // The images are in ascending order, and the histograms of one image stand together.
-        let Some(place) = self.places.get(image).filter(|_| !self.is_alone()) else { return &profile.histograms };
-        let before = |end: u64| profile.histograms.partition_point(|histogram| histogram.lowpc < end);
-        let end = self.places.get(image + 1).map_or(profile.histograms.len(), |next| before(next.base));
-        profile.histograms.get(before(place.base)..end).unwrap_or_default()
+        let Some(place) = self.places.get(image).filter(|_| !self.is_alone()) else { return profile.histograms() };
+        let before = |end: u64| profile.histograms().partition_point(|histogram| histogram.lowpc() < end);
+        let end = self.places.get(image + 1).map_or(profile.histograms().len(), |next| before(next.base));
+        profile.histograms().get(before(place.base)..end).unwrap_or_default()
     }
 
     /// The image at an index.
@@ -196,7 +195,7 @@ impl<'data> Images<'data> {
 /// anywhere.
 fn extent(image: &Image<'_>, profile: &Profile) -> (u64, u64) {
     let symbols = image.symbols.iter().map(|symbol| symbol.address..symbol.address);
-    let histograms = profile.histograms.iter().map(|histogram| histogram.lowpc..histogram.highpc);
+    let histograms = profile.histograms().iter().map(|histogram| histogram.lowpc()..histogram.highpc());
     let (mut first, mut last) = (image.code.start, image.code.end.max(image.code.start));
     for range in symbols.chain(histograms) {
         first = first.min(range.start);
@@ -207,13 +206,15 @@ fn extent(image: &Image<'_>, profile: &Profile) -> (u64, u64) {
 
 /// Moves the addresses of an image's profile to the image's place.
 fn move_profile(profile: &mut Profile, place: Placement) {
-    for histogram in &mut profile.histograms {
-        (histogram.lowpc, histogram.highpc) = (place.of(histogram.lowpc), place.of(histogram.highpc));
+    for histogram in profile.take_histograms() {
+        let range = place.of(histogram.lowpc())..place.of(histogram.highpc());
+        // Moving neither empties a range nor makes ranges overlap.
+        let _ = histogram.with_range(range).map(|histogram| profile.add_histogram(histogram));
     }
-    for arc in &mut profile.arcs {
+    for arc in profile.arcs_mut() {
         (arc.frompc, arc.selfpc) = (place.of(arc.frompc), place.of(arc.selfpc));
     }
-    for block in &mut profile.blocks {
+    for block in profile.blocks_mut() {
         block.addr = place.of(block.addr);
     }
 }

@@ -6,7 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::elf::{self, DebugLinks};
+use super::elf::DebugLinks;
+use super::format;
 use crate::image::files;
 
 /// The directory where systems keep debug information.
@@ -15,8 +16,8 @@ pub const DEFAULT_DIRECTORY: &str = "/usr/lib/debug";
 /// Finds the separate debug file of a program, and returns its path and content.
 ///
 /// The build ID leads to `.build-id/xx/yyyy.debug` in each of `directories`. The name leads to a file beside the
-/// program, in the subdirectory `.debug`, or in one of `directories` at the program's own path. A file of another
-/// build is skipped.
+/// program, in the subdirectory `.debug`, or in one of `directories` at the program's own path. On Darwin, the file is in a
+/// bundle beside the program (`prog.dSYM`). A file of another build is skipped.
 pub(super) fn find(links: &DebugLinks<'_>, image: &Path, directories: &[PathBuf]) -> Option<(PathBuf, Vec<u8>)> {
     let by_id = links.build_id.and_then(|id| {
         let path = id_path(id)?;
@@ -25,7 +26,11 @@ pub(super) fn find(links: &DebugLinks<'_>, image: &Path, directories: &[PathBuf]
             .map(|directory| directory.join(&path))
             .find_map(|path| read(path, |_, other| other == Some(id)))
     });
-    by_id.or_else(|| {
+    let in_bundle = || {
+        let id = links.build_id.filter(|_| links.has_bundle)?;
+        read(bundle_path(image)?, |_, other| other == Some(id))
+    };
+    by_id.or_else(in_bundle).or_else(|| {
         let (name, sum) = links.link?;
         link_paths(name, image, directories).into_iter().find_map(|path| read(path, |bytes, _| checksum(bytes) == sum))
     })
@@ -34,8 +39,8 @@ pub(super) fn find(links: &DebugLinks<'_>, image: &Path, directories: &[PathBuf]
 /// Reads a file, and returns its content if the build ID and the checksum match.
 fn read(path: PathBuf, is_right: impl Fn(&[u8], Option<&[u8]>) -> bool) -> Option<(PathBuf, Vec<u8>)> {
     let bytes = files::regular(&path).ok()?;
-    let (_, links) = elf::debug_information(&bytes).ok()?;
-    is_right(&bytes, links.build_id).then_some((path, bytes))
+    let is_right = is_right(&bytes, format::open(&bytes).ok()?.links().build_id);
+    is_right.then_some((path, bytes))
 }
 
 /// The relative path for a build ID: its first byte is the directory.
@@ -44,6 +49,13 @@ fn id_path(id: &[u8]) -> Option<PathBuf> {
     let (first, rest) = id.split_at_checked(1)?;
     let is_sane = (1..=64).contains(&rest.len());
     is_sane.then(|| Path::new(".build-id").join(hex(first)).join(format!("{}.debug", hex(rest))))
+}
+
+/// The path in the bundle of a Mach-O program.
+fn bundle_path(image: &Path) -> Option<PathBuf> {
+    let mut bundle = image.as_os_str().to_owned();
+    bundle.push(".dSYM");
+    Some(PathBuf::from(bundle).join("Contents/Resources/DWARF").join(image.file_name()?))
 }
 
 fn link_paths(name: &[u8], image: &Path, directories: &[PathBuf]) -> Vec<PathBuf> {

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use object::Endianness;
-use object::elf::{self, FileHeader32, FileHeader64};
+use object::elf;
 use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHeader, SectionTable};
 use object::read::{CompressedData, CompressedFileRange, CompressionFormat};
 
 use super::error::ImageError;
 use super::machine_code::{Code, Machine};
 use super::other_formats;
-use super::sections::{Owned, Sections};
+use super::sections::Sections;
 
 /// A program's links to its separate debug file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,70 +19,19 @@ pub(super) struct DebugLinks<'data> {
     pub(super) build_id: Option<&'data [u8]>,
     /// The name of the debug file without directories, and its checksum.
     pub(super) link: Option<(&'data [u8], u32)>,
+    /// Whether the debug file may be in a bundle beside the program (`prog.dSYM`).
+    pub(super) has_bundle: bool,
 }
 
-/// The headers of an ELF file, which can be read long before the symbols.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Headers {
-    /// The size of an address.
-    pub word: gmon::Word,
-    /// The byte order.
-    pub order: gmon::Order,
-    /// The value of [`super::Image::code`], if the file has code.
-    pub code: Option<Range<u64>>,
-    /// The build ID in hexadecimal, if the file has one.
-    pub build_id: Option<String>,
-}
-
-impl Headers {
-    /// Reads the headers of an executable or a shared object from its bytes.
-    ///
-    /// # Errors
-    ///
-    /// When the bytes are not an ELF file, or are damaged.
-    pub fn read(data: &[u8]) -> Result<Headers, ImageError> {
-        headers(data)
-    }
-}
-
-/// Reads the debug information of an ELF file, which need not be a program.
-pub(super) fn debug_information(data: &[u8]) -> Result<(Sections<'_>, DebugLinks<'_>), ImageError> {
-    Ok(match word(data)? {
-        word @ gmon::Word::W32 => {
-            let file = File::<FileHeader32<Endianness>>::new(data, word)?;
-            (file.debug_sections(), file.links())
-        }
-        word @ gmon::Word::W64 => {
-            let file = File::<FileHeader64<Endianness>>::new(data, word)?;
-            (file.debug_sections(), file.links())
-        }
-    })
-}
-
-/// Reads the split units of an ELF file that holds only these.
-pub(super) fn split_information(data: &[u8]) -> Result<Owned, ImageError> {
-    Ok(Owned::new(&match word(data)? {
-        word @ gmon::Word::W32 => File::<FileHeader32<Endianness>>::new(data, word)?.sections_of(true),
-        word @ gmon::Word::W64 => File::<FileHeader64<Endianness>>::new(data, word)?.sections_of(true),
-    }))
-}
-
-/// Reads the headers of an ELF file.
-fn headers(data: &[u8]) -> Result<Headers, ImageError> {
-    Ok(match word(data)? {
-        word @ gmon::Word::W32 => File::<FileHeader32<Endianness>>::new(data, word)?.headers(),
-        word @ gmon::Word::W64 => File::<FileHeader64<Endianness>>::new(data, word)?.headers(),
-    })
+/// Whether a file begins as an ELF file.
+pub(super) fn is_elf(data: &[u8]) -> bool {
+    data.starts_with(&elf::ELFMAG)
 }
 
 /// The word size of an ELF file.
-pub(super) fn word(data: &[u8]) -> Result<gmon::Word, ImageError> {
-    let start = data.get(..4).unwrap_or(data);
-    if start != elf::ELFMAG {
-        return Err(other_formats::name(data));
-    }
+pub(super) fn word(data: &[u8]) -> gmon::Word {
     let is_narrow = data.get(4).is_some_and(|class| elf::FileClass(*class) == elf::ELFCLASS32);
-    Ok(if is_narrow { gmon::Word::W32 } else { gmon::Word::W64 })
+    if is_narrow { gmon::Word::W32 } else { gmon::Word::W64 }
 }
 
 /// An ELF file of one word size.
@@ -125,16 +74,6 @@ where
         }
     }
 
-    fn headers(&self) -> Headers {
-        let text = self.text().map(|(_, text)| text);
-        Headers {
-            word: self.word,
-            order: self.order(),
-            code: text.map(|text| code_range(self.header, self.endian, self.data, &text)),
-            build_id: self.links().build_id.map(hexadecimal),
-        }
-    }
-
     /// The section `.text`, and its addresses.
     pub(super) fn text(&self) -> Option<(&'data Elf::SectionHeader, Range<u64>)> {
         let (_, text) = self.sections.section_by_name(self.endian, b".text")?;
@@ -152,30 +91,22 @@ where
 
     pub(super) fn debug_sections(&self) -> Sections<'data> {
         let mut sections = self.sections_of(false);
-        sections.code = self.code();
+        sections.set_code(self.code());
         sections
     }
 
-    /// The address ranges of code sections, ascending and without overlaps.
+    /// The address ranges of code sections.
     fn code(&self) -> Vec<Range<u64>> {
         let range = |section: &Elf::SectionHeader| {
             let (start, size): (u64, u64) = (section.sh_addr(self.endian).into(), section.sh_size(self.endian).into());
             let is_code = section.sh_flags(self.endian).contains(elf::SHF_ALLOC | elf::SHF_EXECINSTR);
-            Some(start..start.saturating_add(size)).filter(|range| is_code && !range.is_empty())
+            is_code.then_some(start..start.saturating_add(size))
         };
-        let mut code: Vec<Range<u64>> = self.sections.iter().filter_map(range).collect();
-        code.sort_unstable_by_key(|range| range.start);
-        code.dedup_by(|next, kept| {
-            let joins = next.start <= kept.end;
-            if joins {
-                kept.end = kept.end.max(next.end);
-            }
-            joins
-        });
-        code
+        self.sections.iter().filter_map(range).collect()
     }
 
-    fn sections_of(&self, is_split: bool) -> Sections<'data> {
+    /// The sections of the debug information: those of an image, or those of a file with split units.
+    pub(super) fn sections_of(&self, is_split: bool) -> Sections<'data> {
         Sections::new(self.endian, self.word, is_split, self.data.len(), |name| self.stored_section(name))
     }
 
@@ -190,13 +121,8 @@ where
             }
             None
         });
-        let link = self.section(b".gnu_debuglink").and_then(|(_, bytes)| {
-            let name = bytes.split(|byte| *byte == 0).next()?;
-            let sum = *bytes.get((name.len() + 1).next_multiple_of(4)..)?.first_chunk()?;
-            let is_little = self.endian == Endianness::Little;
-            Some((name, if is_little { u32::from_le_bytes(sum) } else { u32::from_be_bytes(sum) }))
-        });
-        DebugLinks { build_id, link }
+        let link = self.section(b".gnu_debuglink").and_then(|(_, bytes)| debug_link(bytes, self.endian));
+        DebugLinks { build_id, link, has_bundle: false }
     }
 
     /// A section and its content; `None` if the section is absent, damaged or compressed.
@@ -221,9 +147,12 @@ where
     }
 }
 
-/// Formats a build ID in hexadecimal.
-pub(super) fn hexadecimal(id: &[u8]) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
+/// Parses the content of `.gnu_debuglink`: the name of the debug file, and its checksum.
+pub(super) fn debug_link(bytes: &[u8], endian: Endianness) -> Option<(&[u8], u32)> {
+    let name = bytes.split(|byte| *byte == 0).next()?;
+    let sum = *bytes.get((name.len() + 1).next_multiple_of(4)..)?.first_chunk()?;
+    let is_little = endian == Endianness::Little;
+    Some((name, if is_little { u32::from_le_bytes(sum) } else { u32::from_be_bytes(sum) }))
 }
 
 /// The range from the lowest loaded byte to the end of the executable segments; `text` if there are no segments.

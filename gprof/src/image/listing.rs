@@ -8,10 +8,11 @@ use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym,
 use object::{Endianness, SymbolIndex};
 
 use super::addresses::Addresses;
+use super::descriptor_symbols;
 use super::elf::File;
 use super::error::ImageError;
 use super::nearest::SizedSymbol;
-use super::symbols::{self, Candidate, NameTable, Policy, Symbol};
+use super::symbols::{self, Candidate, NamePlace, NameTable, Policy, Symbol};
 use super::synthetic_symbols::{ImageStorage, Stubs, SyntheticSymbols};
 
 /// Maps the address of a local function to a number that stands for its source file. Equal numbers mean the same
@@ -37,10 +38,15 @@ where
     Elf: FileHeader<Endian = Endianness>,
 {
     let mut symbols = named(file, policy)?;
+    let mut synthetic = SyntheticSymbols::default();
+    if policy == Policy::Compat {
+        add_code_of_descriptors(file, &mut synthetic)?;
+        symbols.extend(synthetic.into_symbols(storage));
+        return Ok((symbols, Origin::Symbols));
+    }
     if policy != Policy::Full {
         return Ok((symbols, Origin::Symbols));
     }
-    let mut synthetic = SyntheticSymbols::default();
     let is_stripped = symbols.is_empty();
     if is_stripped {
         symbols = symbols_of(file, elf::SHT_DYNSYM, policy)?;
@@ -81,10 +87,11 @@ where
     for (index, symbol) in table.enumerate() {
         let section = table.symbol_section(endian, symbol, index).ok().flatten();
         let value = symbol.st_value(endian).into();
-        let led_to = addresses.code(section.map(|at| at.0), symbol.st_type(), value);
+        let is_gnu_descriptor = policy == Policy::Compat && addresses.are_descriptors();
+        let led_to = addresses.code(section.map(|at| at.0), symbol.st_type(), value).filter(|_| !is_gnu_descriptor);
         let candidate = Candidate {
             address: led_to.unwrap_or(value),
-            name_offset: symbol.st_name(endian),
+            name: NamePlace::Table(symbol.st_name(endian)),
             binding: symbol.st_bind(),
             kind: symbol.st_type(),
             in_code: led_to.is_some() && addresses.are_descriptors()
@@ -94,6 +101,22 @@ where
         kept.extend(symbols::function(&candidate, &mut names, policy));
     }
     Ok(kept)
+}
+
+/// Adds the symbols that GNU's tools make for the code behind function descriptors.
+fn add_code_of_descriptors<Elf>(file: &File<'_, Elf>, synthetic: &mut SyntheticSymbols) -> Result<(), ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let table = file.sections.symbols(file.endian, file.data, elf::SHT_SYMTAB)?;
+    if table.is_empty() {
+        return Ok(());
+    }
+    let strings = file.sections.section(table.string_section())?.data(file.endian, file.data)?;
+    let code: Vec<bool> =
+        file.sections.iter().map(|section| holds_code(file.endian, &file.sections, section)).collect();
+    descriptor_symbols::add(file, (&table, strings), (&Addresses::of(file, &code), &code), synthetic);
+    Ok(())
 }
 
 /// Every symbol in code, except those of a type other than function.
@@ -116,7 +139,7 @@ where
         (may_be && code.get(section.0) == Some(&true)).then_some(SizedSymbol {
             address: symbol.st_value(endian).into(),
             size: symbol.st_size(endian).into().max(1),
-            name: names.get(symbol.st_name(endian))?,
+            name: names.get(NamePlace::Table(symbol.st_name(endian)))?,
             is_func: kind == elf::STT_FUNC,
             is_typed: kind != elf::STT_NOTYPE,
         })

@@ -1,32 +1,41 @@
-//! Recognizes files that were given in place of the program and are not ELF files.
+//! Recognizes files that were given in place of the program and are not images that this crate reads.
 
 use super::error::ImageError;
 
-/// The largest number of architectures in a universal Mach-O file: Java class files start with the same four bytes,
-/// and a larger number.
-const MOST_MACHINES: u32 = 40;
-
-/// The error for a file that is not an ELF file.
+/// The error for a file that is not an image that this crate reads.
 pub(super) fn name(data: &[u8]) -> ImageError {
     if gmon::detect(data, &gmon::Hints::default()).is_ok() {
         return ImageError::Profile;
     }
-    let word = |at: usize| data.get(at..)?.first_chunk().copied();
-    let format = match data.first_chunk().copied().map(u32::from_be_bytes) {
-        Some(0xfeed_face | 0xfeed_facf | 0xcefa_edfe | 0xcffa_edfe) => Some("Mach-O"),
-        Some(0xcafe_babe) if word(4).is_some_and(|count| u32::from_be_bytes(count) <= MOST_MACHINES) => Some("Mach-O"),
-        Some(0x213c_6172) if data.starts_with(b"!<arch>\n") => Some("archive"),
-        _ if data.starts_with(b"MZ") => {
-            let start = word(0x3c).and_then(|at| usize::try_from(u32::from_le_bytes(at)).ok());
-            let is_pe = start.and_then(word).is_some_and(|magic| magic == *b"PE\0\0");
-            Some(if is_pe { "PE (Windows)" } else { "MS-DOS" })
-        }
+    let format = match data {
+        [b'M', b'Z', ..] => Some("MS-DOS"),
+        [0x01, 0xdf | 0xf7, ..] => Some("XCOFF (AIX)"),
+        _ if data.starts_with(b"!<arch>\n") => Some("archive"),
+        _ if data.starts_with(b"Microsoft C/C++ ") => Some("PDB (debug information of Microsoft's tools)"),
+        _ if is_a_out(data) => Some("a.out format"),
         _ => None,
     };
     match format {
         Some(format) => ImageError::OtherFormat(format),
-        None => ImageError::NotElf(data.get(..4).unwrap_or(data).to_vec()),
+        None => ImageError::Unknown(data.get(..4).unwrap_or(data).to_vec()),
     }
+}
+
+/// Whether a file is in the format of the programs of early Unix and BSD systems: a magic number of 16 bits, and sizes of
+/// code, data, and symbols that fit into the file.
+fn is_a_out(data: &[u8]) -> bool {
+    const MAGIC: [u16; 4] = [0o407, 0o410, 0o413, 0o314];
+    let Some(head) = data.first_chunk::<32>() else {
+        return false;
+    };
+    let fits = |number: fn([u8; 4]) -> u32| {
+        let word = |at: usize| head.get(at..).and_then(|rest| rest.first_chunk().copied()).map_or(u32::MAX, number);
+        let size = [4, 8, 16].iter().map(|at| u64::from(word(*at))).sum::<u64>();
+        MAGIC.contains(&(word(0) as u16)) && word(4) != 0 && size <= data.len() as u64
+    };
+    // NetBSD stores the first word in big-endian order on every machine, with the machine in its high half.
+    let is_netbsd = MAGIC.contains(&u16::from_be_bytes([head[2], head[3]])) && head[0] == 0 && head[1] != 0;
+    fits(u32::from_le_bytes) || fits(u32::from_be_bytes) || is_netbsd
 }
 
 /// The size that an ELF file must have according to its header, if the file is shorter.
@@ -53,19 +62,18 @@ mod tests {
 
     #[test]
     fn formats() {
-        let mut pe = vec![0; 0x90];
-        pe[..2].copy_from_slice(b"MZ");
-        pe[0x3c] = 0x80;
-        pe[0x80..0x84].copy_from_slice(b"PE\0\0");
         let is = |data: &[u8], format| assert_eq!(name(data), ImageError::OtherFormat(format));
-        is(&pe, "PE (Windows)");
-        is(&pe[..0x80], "MS-DOS");
         is(b"MZ", "MS-DOS");
-        is(b"\xcf\xfa\xed\xfe\x07\0\0\x01", "Mach-O");
-        is(b"\xca\xfe\xba\xbe\0\0\0\x02", "Mach-O");
+        is(b"\x01\xdf\0\x03", "XCOFF (AIX)");
+        is(b"Microsoft C/C++ MSF 7.00\r\n\x1aDS", "PDB (debug information of Microsoft's tools)");
         is(b"!<arch>\nx", "archive");
+        let mut old = vec![0; 0x60];
+        old[..8].copy_from_slice(&[0x0b, 1, 0x64, 0, 0x20, 0, 0, 0]);
+        is(&old, "a.out format");
+        old[5] = 1;
+        assert!(matches!(name(&old), ImageError::Unknown(_)), "the code does not fit into the file");
         for other in [&b"\xca\xfe\xba\xbe\0\0\0\x34"[..], b"\xca\xfe\xba\xbe", b"#!/bin/sh\n", b"M", b""] {
-            assert!(matches!(name(other), ImageError::NotElf(_)), "{other:?}");
+            assert!(matches!(name(other), ImageError::Unknown(_)), "{other:?}");
         }
         assert_eq!(name(b"gmon\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), ImageError::Profile);
     }

@@ -13,6 +13,7 @@ use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader, SectionTable};
 
 use crate::image::files::{self, Partial};
+use crate::image::foreign;
 
 /// Sections that this crate does not read, by the first part of their names, as in `.text.cold`. The first is read if
 /// calls in machine code are searched for. `.eh_frame` is not in this list: a symbol table may contain no function,
@@ -28,12 +29,15 @@ const SMALL: u64 = 1 << 16;
 /// The maximum number of sections; a file with more is read as a whole.
 const MOST: usize = 4096;
 
-/// The number of bytes that are read of a file that is not an ELF file: enough to recognize a profile, which its
-/// length also identifies.
-const FOREIGN: u64 = 1 << 24;
+/// The number of bytes from which the format of an image is known.
+const START: u64 = 8;
 
-/// Reads a program or a shared object. Reads the machine code only `with_code`, and only the beginning of a file that is not
-/// an ELF file.
+/// The number of bytes that are read of a file that is not an image: enough to recognize a profile, which its length also
+/// identifies.
+const UNKNOWN: u64 = 1 << 24;
+
+/// Reads a program or a shared object. Reads the machine code of an ELF file only `with_code`, and only the beginning of a file
+/// that is not an image.
 ///
 /// # Errors
 ///
@@ -51,8 +55,10 @@ pub(crate) fn read_open(path: &Path, with_code: bool) -> io::Result<(Vec<u8>, Op
     if files::is_no_file(path) {
         return Ok((files::regular(path)?, None));
     }
-    if files::beginning(path, elf::ELFMAG.len() as u64)? != elf::ELFMAG {
-        return Ok((files::beginning(path, FOREIGN)?, None));
+    let start = files::beginning(path, START)?;
+    if !start.starts_with(&elf::ELFMAG) {
+        let is_image = foreign::begins(&start);
+        return Ok((if is_image { files::regular(path)? } else { files::beginning(path, UNKNOWN)? }, None));
     }
     let mut file = Partial::open(path)?;
     file.load(0..SMALL)?;
@@ -136,4 +142,9 @@ fn unread<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8], with_code: bool) -
 fn range<Elf: FileHeader<Endian = Endianness>>(endian: Endianness, section: &Elf::SectionHeader) -> Option<Range<u64>> {
     let (start, length) = section.file_range(endian)?;
     Some(start..start.checked_add(length)?)
+}
+
+/// Whether a file begins as an image of a supported format.
+pub(crate) fn begins_as_image(path: &Path) -> bool {
+    files::beginning(path, START).is_ok_and(|start| start.starts_with(&elf::ELFMAG) || foreign::begins(&start))
 }

@@ -3,19 +3,15 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use object::Endianness;
-use object::elf::{FileHeader32, FileHeader64};
-use object::read::elf::{FileHeader, SectionHeader};
-
-use super::debug_file;
-use super::elf::{self, DebugLinks, File};
+use super::elf::DebugLinks;
 use super::error::ImageError;
-use super::listing::{self, LocalFiles, Origin};
+use super::listing::{LocalFiles, Origin};
 use super::machine_code::Code;
-use super::nearest::{Nearest, SizedSymbol};
+use super::nearest::Nearest;
 use super::source_files::SourceFiles;
 use super::symbols::{Policy, Symbol};
 use super::synthetic_symbols::{self, ImageStorage};
+use super::{debug_file, format, headers};
 
 /// An executable file or a shared object, with everything that reports need from it.
 pub struct Image<'data> {
@@ -33,6 +29,10 @@ pub struct Image<'data> {
     pub word: gmon::Word,
     /// The byte order.
     pub order: gmon::Order,
+    /// What the image tells about its profiles: word size, byte order, and for Windows the size of a C `long`.
+    pub hints: gmon::Hints,
+    /// The addresses that the program's own runtime samples, at the addresses of the linker, if symbols tell (MinGW).
+    pub sampled: Option<Range<u64>>,
     /// The debug information, which has the source files of functions.
     pub files: SourceFiles<'data>,
     /// The offset of `.text` in the file.
@@ -43,13 +43,13 @@ pub struct Image<'data> {
     data: &'data [u8],
 }
 
-/// The identity of an ELF file, as in the list beside a profile, if the file has one.
+/// The identity of an image, as in the list beside a profile, if the file has one.
 ///
 /// # Errors
 ///
-/// When the bytes are not an ELF file, or are damaged.
+/// When the bytes are not an image, or are damaged.
 pub fn identity(data: &[u8]) -> Result<Option<String>, ImageError> {
-    program_identity(data)
+    Ok(format::open(data)?.identity())
 }
 
 impl<'data> Image<'data> {
@@ -57,21 +57,41 @@ impl<'data> Image<'data> {
     ///
     /// # Errors
     ///
-    /// When the bytes are not an ELF file, are damaged, or contain no function.
+    /// When the bytes are not an image, are damaged, or contain no function.
     pub fn parse(data: &'data [u8], policy: Policy, storage: &'data ImageStorage) -> Result<Image<'data>, ImageError> {
-        parse(data, policy, storage)
+        let file = format::open(data)?;
+        let text = file.text().ok_or(ImageError::NoText)?;
+        let (symbols, origin) = file.functions(policy, storage)?;
+        if symbols.is_empty() {
+            return Err(ImageError::NoSymbols);
+        }
+        Ok(Image {
+            symbols,
+            origin,
+            machine_code: text.code,
+            text_offset: text.offset,
+            code: text.loaded,
+            text: text.range,
+            word: file.word(),
+            order: file.order(),
+            hints: file.hints(),
+            sampled: file.sampled(),
+            files: SourceFiles::new(file.debug_sections(), policy.starts_in_first_file()),
+            links: file.links(),
+            data,
+        })
     }
 
     /// The build ID of the file in hexadecimal, if the file has one.
     #[must_use]
     pub fn build_id(&self) -> Option<String> {
-        self.links.build_id.map(elf::hexadecimal)
+        self.links.build_id.map(headers::hexadecimal)
     }
 
     /// All symbols of functions, including those that GNU's and the BSDs' gprof do not use.
     #[must_use]
     pub fn every_symbol(&self) -> Vec<Symbol<'data>> {
-        match symbols(self.data, Policy::Full) {
+        match format::open(self.data).and_then(|file| file.named(Policy::Full)) {
             Ok(symbols) if !symbols.is_empty() => symbols,
             _ => self.symbols.clone(),
         }
@@ -80,13 +100,13 @@ impl<'data> Image<'data> {
     /// A lookup of functions by the symbol table alone, for GNU's reports.
     #[must_use]
     pub fn nearest(&self) -> Nearest<'data> {
-        Nearest::new(sized_symbols(self.data).unwrap_or_default())
+        Nearest::new(format::open(self.data).and_then(|file| file.sized_symbols()).unwrap_or_default())
     }
 
     /// The source file of each local function, as far as the symbol table has it.
     #[must_use]
     pub fn local_files(&self) -> LocalFiles {
-        local_files(self.data).unwrap_or_default()
+        format::open(self.data).and_then(|file| file.local_files()).unwrap_or_default()
     }
 
     /// The warning about missing names of functions, if names are missing.
@@ -117,13 +137,13 @@ impl<'data> Image<'data> {
             return None;
         }
         let (path, bytes) = debug_file::find(&self.links, path, directories)?;
-        let bytes = storage.debug_file.get_or_init(|| bytes);
+        let debug = format::open(storage.debug_file.get_or_init(|| bytes)).ok()?;
         if !self.files.sections.has_lines() {
             let image = self.files.image.take();
-            self.files = SourceFiles::new(elf::debug_information(bytes).ok()?.0, policy.starts_in_first_file());
+            self.files = SourceFiles::new(debug.debug_sections(), policy.starts_in_first_file());
             self.files.image = image;
         }
-        let named = if is_stripped { symbols(bytes, policy).ok()? } else { Vec::new() };
+        let named = if is_stripped { debug.named(policy).ok()? } else { Vec::new() };
         if !named.is_empty() {
             self.origin = Origin::Symbols;
             // The debug file has no code: stubs come from the program's own file.
@@ -132,82 +152,6 @@ impl<'data> Image<'data> {
         }
         Some(path)
     }
-}
-
-/// Parses an ELF file of either word size and byte order.
-fn parse<'data>(data: &'data [u8], policy: Policy, storage: &'data ImageStorage) -> Result<Image<'data>, ImageError> {
-    match elf::word(data)? {
-        word @ gmon::Word::W32 => image(&File::<FileHeader32<Endianness>>::new(data, word)?, policy, storage),
-        word @ gmon::Word::W64 => image(&File::<FileHeader64<Endianness>>::new(data, word)?, policy, storage),
-    }
-}
-
-/// Builds the image of an ELF file.
-fn image<'data, Elf>(
-    file: &File<'data, Elf>,
-    policy: Policy,
-    storage: &'data ImageStorage,
-) -> Result<Image<'data>, ImageError>
-where
-    Elf: FileHeader<Endian = Endianness>,
-{
-    let (section, text) = file.text().ok_or(ImageError::NoText)?;
-    let machine_code = file.machine_code(section);
-    let (symbols, origin) = listing::functions(file, policy, storage)?;
-    if symbols.is_empty() {
-        return Err(ImageError::NoSymbols);
-    }
-    Ok(Image {
-        symbols,
-        origin,
-        machine_code,
-        text_offset: section.sh_offset(file.endian).into(),
-        code: elf::code_range(file.header, file.endian, file.data, &text),
-        text,
-        word: file.word,
-        order: file.order(),
-        files: SourceFiles::new(file.debug_sections(), policy.starts_in_first_file()),
-        links: file.links(),
-        data: file.data,
-    })
-}
-
-/// The functions in the symbol table of an ELF file, which need not be a program.
-fn symbols(data: &[u8], policy: Policy) -> Result<Vec<Symbol<'_>>, ImageError> {
-    match elf::word(data)? {
-        word @ gmon::Word::W32 => listing::named(&File::<FileHeader32<Endianness>>::new(data, word)?, policy),
-        word @ gmon::Word::W64 => listing::named(&File::<FileHeader64<Endianness>>::new(data, word)?, policy),
-    }
-}
-
-/// All symbols of an ELF file that may be functions, in the order of the symbol table.
-fn sized_symbols(data: &[u8]) -> Result<Vec<SizedSymbol<'_>>, ImageError> {
-    match elf::word(data)? {
-        word @ gmon::Word::W32 => listing::sized_symbols(&File::<FileHeader32<Endianness>>::new(data, word)?),
-        word @ gmon::Word::W64 => listing::sized_symbols(&File::<FileHeader64<Endianness>>::new(data, word)?),
-    }
-}
-
-/// The source files of an ELF file's local functions.
-fn local_files(data: &[u8]) -> Result<LocalFiles, ImageError> {
-    match elf::word(data)? {
-        word @ gmon::Word::W32 => listing::local_files(&File::<FileHeader32<Endianness>>::new(data, word)?),
-        word @ gmon::Word::W64 => listing::local_files(&File::<FileHeader64<Endianness>>::new(data, word)?),
-    }
-}
-
-/// The identity of an ELF file, if it has one.
-fn program_identity(data: &[u8]) -> Result<Option<String>, ImageError> {
-    Ok(match elf::word(data)? {
-        word @ gmon::Word::W32 => {
-            let file = File::<FileHeader32<Endianness>>::new(data, word)?;
-            super::identity::of(&file, file.links().build_id)
-        }
-        word @ gmon::Word::W64 => {
-            let file = File::<FileHeader64<Endianness>>::new(data, word)?;
-            super::identity::of(&file, file.links().build_id)
-        }
-    })
 }
 
 #[cfg(test)]
@@ -317,7 +261,7 @@ mod tests {
         for (wide, big) in [(false, false), (false, true), (true, false), (true, true)] {
             let bytes = file(wide, big);
             let storage = ImageStorage::default();
-            let image = parse(&bytes, Policy::Compat, &storage).unwrap();
+            let image = Image::parse(&bytes, Policy::Compat, &storage).unwrap();
             assert_eq!(image.text, 0x1000..0x1020);
             assert_eq!(image.word, if wide { gmon::Word::W64 } else { gmon::Word::W32 });
             assert_eq!(image.order, if big { gmon::Order::Big } else { gmon::Order::Little });
@@ -331,7 +275,7 @@ mod tests {
         for wide in [false, true] {
             let bytes = file(wide, false);
             for length in 0..bytes.len() {
-                assert!(parse(&bytes[..length], Policy::Full, &ImageStorage::default()).is_err(), "{length}");
+                assert!(Image::parse(&bytes[..length], Policy::Full, &ImageStorage::default()).is_err(), "{length}");
             }
         }
     }

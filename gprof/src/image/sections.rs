@@ -142,6 +142,20 @@ impl<'data> Sections<'data> {
         }
     }
 
+    /// Sets the address ranges of code from those of sections, in any order.
+    pub(super) fn set_code(&mut self, mut code: Vec<Range<u64>>) {
+        code.retain(|range| !range.is_empty());
+        code.sort_unstable_by_key(|range| range.start);
+        code.dedup_by(|next, kept| {
+            let joins = next.start <= kept.end;
+            if joins {
+                kept.end = kept.end.max(next.end);
+            }
+            joins
+        });
+        self.code = code;
+    }
+
     /// Whether there is a line table.
     pub(super) fn has_lines(&self) -> bool {
         self.present.iter().any(|section| section.id == SectionId::DebugLine && !section.stored.is_empty())

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use gimli::{Dwarf, DwarfPackage, Unit};
 
 use super::sections::{Owned, Reader};
-use super::{elf, limits};
+use super::{format, limits};
 use crate::image::files;
 
 /// The number of bytes of unrelated files that are read before the search stops.
@@ -121,5 +121,6 @@ fn paths(main: &Dwarf<Reader<'_>>, unit: &Unit<Reader<'_>>, image: &Path) -> Vec
 }
 
 fn read(path: &Path) -> Option<Owned> {
-    elf::split_information(&files::regular(path).ok()?).ok()
+    let bytes = files::regular(path).ok()?;
+    Some(Owned::new(&format::open(&bytes).ok()?.split_sections()))
 }

@@ -47,10 +47,19 @@ impl Policy {
     }
 }
 
+/// The place of a symbol's name.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NamePlace<'data> {
+    /// The name begins at this offset in the string table.
+    Table(u32),
+    /// The entry itself has the whole name: COFF stores names of up to eight bytes so.
+    Entry(&'data [u8]),
+}
+
 /// The entry of one symbol in the symbol table.
-pub(super) struct Candidate {
+pub(super) struct Candidate<'data> {
     pub(super) address: u64,
-    pub(super) name_offset: u32,
+    pub(super) name: NamePlace<'data>,
     pub(super) binding: SymbolBind,
     pub(super) kind: SymbolType,
     /// Whether the symbol is in a section of code.
@@ -61,14 +70,14 @@ pub(super) struct Candidate {
 
 /// The function of a symbol, if the symbol is a function. This is the only place that decides.
 pub(super) fn function<'data>(
-    symbol: &Candidate,
+    symbol: &Candidate<'data>,
     names: &mut NameTable<'data>,
     policy: Policy,
 ) -> Option<Symbol<'data>> {
     if matches!(symbol.kind, elf::STT_SECTION | elf::STT_FILE) {
         return None;
     }
-    let name = names.get(symbol.name_offset)?;
+    let name = names.get(symbol.name)?;
     let kept = match policy {
         Policy::Compat => is_kept_by_gnu(symbol, name, names),
         Policy::Full => is_kept_by_us(symbol, name, names),
@@ -88,28 +97,28 @@ pub(super) fn function<'data>(
 
 /// Keeps global symbols in code, weak symbols anywhere, and local symbols unless compilers or assemblers made up
 /// their names; see [`NameTable::is_plain`].
-fn is_kept_by_gnu(symbol: &Candidate, name: &[u8], names: &mut NameTable<'_>) -> bool {
+fn is_kept_by_gnu(symbol: &Candidate<'_>, name: &[u8], names: &mut NameTable<'_>) -> bool {
     if symbol.kind == elf::STT_GNU_IFUNC || !symbol.defined {
         return false;
     }
     match symbol.binding {
         elf::STB_GLOBAL => symbol.in_code,
         elf::STB_WEAK => symbol.kind != elf::STT_OBJECT,
-        elf::STB_LOCAL => symbol.in_code && !is_marker(name) && names.is_plain(symbol.name_offset),
+        elf::STB_LOCAL => symbol.in_code && !is_marker(name) && names.is_plain(symbol.name),
         _ => false,
     }
 }
 
 /// Keeps every named symbol in code, except those whose names compilers and assemblers make up for anything but
 /// functions.
-fn is_kept_by_us(symbol: &Candidate, name: &[u8], names: &mut NameTable<'_>) -> bool {
+fn is_kept_by_us(symbol: &Candidate<'_>, name: &[u8], names: &mut NameTable<'_>) -> bool {
     if !symbol.in_code || !symbol.defined || name.is_empty() {
         return false;
     }
     match (symbol.binding, symbol.kind) {
         (_, elf::STT_FUNC | elf::STT_GNU_IFUNC) | (elf::STB_GNU_UNIQUE, _) => true,
         (_, elf::STT_OBJECT | elf::STT_TLS | elf::STT_COMMON) => false,
-        (elf::STB_LOCAL, _) => !is_marker(name) && names.is_plain(symbol.name_offset),
+        (elf::STB_LOCAL, _) => !is_marker(name) && names.is_plain(symbol.name),
         _ => true,
     }
 }
@@ -153,10 +162,13 @@ impl<'data> NameTable<'data> {
         NameTable { strings, ends, verdicts: HashMap::new(), left }
     }
 
-    /// The name at an offset; `None` for an offset outside the table. A name ends at the end of the table, and at the
+    /// The name at a place; `None` for an offset outside the table. A name ends at the end of the table, and at the
     /// maximum length.
-    pub(super) fn get(&self, offset: u32) -> Option<&'data [u8]> {
-        let name = self.at(usize::try_from(offset).ok()?)?;
+    pub(super) fn get(&self, place: NamePlace<'data>) -> Option<&'data [u8]> {
+        let name = match place {
+            NamePlace::Table(offset) => self.at(usize::try_from(offset).ok()?)?,
+            NamePlace::Entry(name) => name,
+        };
         Some(name.get(..LONGEST).unwrap_or(name))
     }
 
@@ -179,9 +191,10 @@ impl<'data> NameTable<'data> {
     /// `.clone.1`, `.constprop.1` or `.1`. GNU gprof reads on after such a number at the end of a name, into the next
     /// name of the table, and so does this function. Results are remembered, so that a table of only such names costs
     /// no more than its length.
-    fn is_plain(&mut self, offset: u32) -> bool {
-        let Ok(mut offset) = usize::try_from(offset) else {
-            return false;
+    fn is_plain(&mut self, place: NamePlace<'_>) -> bool {
+        let mut offset = match place {
+            NamePlace::Entry(name) => return !matches!(judge(name), Verdict::Made),
+            NamePlace::Table(offset) => offset as usize,
         };
         let mut followed = Vec::new();
         let verdict = loop {
@@ -247,7 +260,7 @@ mod tests {
     use super::*;
 
     fn plain(strings: &[u8], offset: u32) -> bool {
-        NameTable::new(strings).is_plain(offset)
+        NameTable::new(strings).is_plain(NamePlace::Table(offset))
     }
 
     #[test]

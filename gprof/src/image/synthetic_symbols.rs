@@ -36,6 +36,13 @@ impl SyntheticSymbols {
         self.functions.push((address, false, self.text.len()));
     }
 
+    /// Adds the code of a function whose symbol is that of a descriptor.
+    pub(super) fn add_code(&mut self, address: u64, name: &[u8]) {
+        self.text.push(b'.');
+        self.text.extend_from_slice(name);
+        self.functions.push((address, false, self.text.len()));
+    }
+
     fn add_unnamed(&mut self, address: u64) {
         // Writing to memory does not fail.
         let _ = write!(self.text, "func_0x{address:x}");

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gmon::{Histogram, Profile};
+use gmon::{Bins, Histogram, Profile};
 
 /// The size of a 4.4BSD header and of a bin in bytes, for 64-bit words.
 const HEADER: u64 = 40;
@@ -18,14 +18,15 @@ const PAGE: u64 = 4096;
 pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
     let code = code.start & !(PAGE - 1)..code.end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
     let meets = |range: &Range<u64>| range.start < code.end && code.start < range.end;
-    let mut ranges = profile.histograms.iter().map(|histogram| histogram.lowpc..histogram.highpc);
-    let mut targets = profile.arcs.iter().map(|arc| arc.selfpc);
+    let mut ranges = profile.histograms().iter().map(sampled);
+    let mut targets = profile.arcs().iter().map(|arc| arc.selfpc);
     let is_outside = |histogram: &&Histogram| {
-        histogram.lowpc < code.start || code.end < histogram.highpc && !is_filled_up(histogram, code.end)
+        let range = sampled(histogram);
+        range.start < code.start || code.end < range.end && !is_filled_up(histogram, code.end)
     };
-    let outside = profile.histograms.iter().find(is_outside).map(|histogram| histogram.lowpc..histogram.highpc);
+    let outside = profile.histograms().iter().find(is_outside).map(sampled);
     let (what, Range { start, end }) = if ranges.clone().next().is_none() {
-        let first = profile.arcs.first()?.selfpc;
+        let first = profile.arcs().first()?.selfpc;
         (!targets.any(|target| code.contains(&target)))
             .then_some(("no address in the profile is in the program", first..first))?
     } else if !ranges.any(|range| meets(&range)) && !targets.any(|target| code.contains(&target)) {
@@ -39,33 +40,36 @@ pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
     ))
 }
 
+/// The addresses that were sampled. A list of samples without bins covers all addresses: only those that were hit count.
+fn sampled(histogram: &Histogram) -> Range<u64> {
+    if !matches!(histogram.bins(), Bins::Sparse { .. }) {
+        return histogram.range();
+    }
+    let mut hit = histogram.hit().map(|(bin, _)| bin);
+    let first = hit.next();
+    let last = hit.last().or(first);
+    let start = |bin: Option<u64>| bin.map_or(histogram.lowpc(), |bin| histogram.bin_range(bin).start);
+    start(first)..last.map_or(histogram.lowpc(), |last| histogram.bin_range(last).end)
+}
+
 /// Whether a histogram extends past the code only because the file is a live profile, whose samples are padded to
 /// whole pages. A bin of two bytes stands for four bytes of code.
 fn is_filled_up(histogram: &Histogram, end: u64) -> bool {
-    let length = HEADER + BIN * histogram.bins.len() as u64;
-    LIVE_PAGES.iter().any(|page| length.is_multiple_of(*page) && histogram.highpc - end < 2 * page)
+    let length = HEADER + BIN * histogram.bins().len();
+    LIVE_PAGES.iter().any(|page| length.is_multiple_of(*page) && histogram.highpc() - end < 2 * page)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gmon::{Arc, Dimension, Histogram};
+    use gmon::{Arc, Histogram, Unit};
 
     fn profile(range: Option<Range<u64>>, targets: &[u64]) -> Profile {
-        let histogram = |range: &Range<u64>| Histogram {
-            lowpc: range.start,
-            highpc: range.end,
-            profrate: 100,
-            dimension: Dimension::SECONDS,
-            abbrev: b's',
-            signed: false,
-            bins: vec![0; 4],
-        };
-        Profile {
-            histograms: range.iter().map(histogram).collect(),
-            arcs: targets.iter().map(|selfpc| Arc { frompc: 0, selfpc: *selfpc, count: 1 }).collect(),
-            blocks: Vec::new(),
-        }
+        let histogram =
+            |range: &Range<u64>| Histogram::new(range.start..range.end, Unit::seconds(100), vec![0_u16; 4]).unwrap();
+        Profile::of_samples(range.iter().map(histogram))
+            .unwrap()
+            .with_arcs(targets.iter().map(|selfpc| Arc::new(0, *selfpc, 1)))
     }
 
     #[test]
@@ -82,9 +86,13 @@ mod tests {
     fn a_live_profile_of_whole_pages() {
         let mut live = profile(Some(0x1000..0x4000), &[0x1100]);
         assert!(find(&live, &(0x1000..0x2345)).is_some());
-        live.histograms[0].bins = vec![0; (4096 - 40) / 2];
+        let padded = |highpc| {
+            let bins = vec![0_u16; (4096 - 40) / 2];
+            Profile::of_samples(Histogram::new(0x1000..highpc, Unit::seconds(100), bins).ok()).unwrap()
+        };
+        live = padded(0x4000);
         assert_eq!(find(&live, &(0x1000..0x2345)), None);
-        live.histograms[0].highpc = 0x5000;
+        live = padded(0x5000);
         assert!(find(&live, &(0x1000..0x2345)).is_some(), "that is more than fills a page");
     }
 

@@ -2,12 +2,9 @@
 
 use crate::cli::options::{Comparison, Options, ProfilePath, ProfiledImage};
 use crate::error::Error;
-use crate::image::files;
+use crate::image;
 
-/// The first bytes of an ELF file.
-const ELF: &[u8] = b"\x7fELF";
-
-/// Returns the options by which the base is read. An ELF file is the image of the profiles that follow; profiles in front of
+/// Returns the options by which the base is read. An executable file is the image of the profiles that follow; profiles in front of
 /// all images are of the first image of the report. Every other file is a profile, because the profiles of the BSDs begin with
 /// no fixed bytes.
 ///
@@ -48,9 +45,7 @@ pub(crate) fn options(options: &Options, comparison: &Comparison) -> Result<Opti
 fn is_image(file: &ProfilePath) -> bool {
     match file {
         // To open a pipe would take the bytes from the profile's reader.
-        ProfilePath::File(path) if path.is_file() => {
-            files::beginning(path, ELF.len() as u64).is_ok_and(|bytes| bytes == ELF)
-        }
+        ProfilePath::File(path) if path.is_file() => image::begins_as_image(path),
         ProfilePath::File(_) => false,
         ProfilePath::Stdin => false,
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::sync::Arc;
 
-use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Hints, Profile};
+use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Histogram, Profile};
 
 use super::build_mismatch::{self, Doubts};
 use super::call_mismatch::CallCheck;
@@ -12,7 +12,7 @@ use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{LoadedSides, Parsed, ParsedFiles};
 use super::outside::OutsideImages;
 use super::shared_objects::{Program, RunFiles};
-use super::{Loaded, address_mismatch, profile_file, sum};
+use super::{Loaded, address_mismatch, profile_file, raw_samples, slide, sum};
 use crate::cli::bsd::{Arguments, Dialect};
 use crate::cli::options::{Contents, ProfilePath};
 use crate::error::Error;
@@ -27,13 +27,15 @@ use crate::terminal::progress::Progress;
 /// When a file cannot be read, has the wrong type, or is not compatible with the other files.
 pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
     progress.tell("reading the program");
-    let named = vec![ImageFile::read(&arguments.image(), arguments.static_calls)?];
+    let read = ImageFile::read(&arguments.image(), arguments.static_calls)?;
+    let named = vec![read.slice_for(&arguments.profiles(), None)?];
     let mut profile = Profile::default();
     let parsed = ParsedFiles::try_new(InputFiles { named, ..InputFiles::default() }, |files| {
         let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };
         let mut images = Images::default();
         for file in &files.named {
             let image = file.parse_with(policy)?;
+            file.tell(progress);
             profile = profiles(arguments, file, &image, progress)?;
             images = Images::alone(image);
         }
@@ -54,7 +56,6 @@ fn profiles(
 ) -> Result<Profile, Error> {
     let identity = image::identity(&file.bytes);
     let own = identity.as_ref().ok().and_then(Option::as_deref);
-    let hints = Hints { form: None, word: Some(image.word), order: Some(image.order) };
     let calls = CallCheck::new(image, CodeBytes::new(image, file.unread.as_ref()));
     let paths = arguments.profiles();
     let (mut sum, mut files) = (Accumulator::default(), Vec::new());
@@ -65,18 +66,22 @@ fn profiles(
             ProfilePath::Stdin => RunFiles::default(),
             ProfilePath::File(file) => RunFiles { side: None, ..RunFiles::read(file, &bytes, own, false) },
         });
-        let profile = profile_file::parse(path, &bytes, &hints)?.profile;
+        let mut profile = profile_file::parse(path, &bytes, &image.hints)?.profile;
+        slide::undo(&mut profile, image.sampled.as_ref());
+        let elsewhere = raw_samples::keep_program(&mut profile, &image.code);
         let is_known = files.last().is_some_and(|beside| matches!(beside.program, Program::Other(..)));
         let by_calls = || if is_known { None } else { calls.find(&profile) };
-        if let Some(mismatch) = address_mismatch::find(&profile, &image.code).or_else(by_calls) {
+        let other = raw_samples::mismatch(&profile, elsewhere, &image.code);
+        let by_addresses = || address_mismatch::find(&profile, &image.code);
+        if let Some(mismatch) = other.or_else(by_addresses).or_else(by_calls) {
             let _ = writeln!(progress, "gprof: warning: {path}: {mismatch}");
         }
-        sum.add(profile).map_err(|error| Error::Profile { file: path.to_string(), source: error })?;
+        sum.add(profile).map_err(|error| Error::Profile { file: path.to_string(), source: error.into() })?;
     }
     if identity.is_ok() {
         build_mismatch::check((&file.path, own), &paths, &files, Doubts::Reported, progress);
     }
-    Ok(sum.finish())
+    Ok(sum.finish_in_order())
 }
 
 /// Writes the sum of all profiles in the system's own form. Uses wide counters if a count does not fit into narrow
@@ -93,9 +98,9 @@ pub(crate) fn write_sum(loaded: &Loaded, dialect: Dialect) -> Result<(), Error> 
         Dialect::OpenBsd => Form::OpenBsd,
     };
     let profile = loaded.profile();
-    let fits = profile.histograms.iter().flat_map(|histogram| &histogram.bins).all(|bin| *bin <= u64::from(u16::MAX));
+    let fits = profile.histograms().iter().flat_map(Histogram::hit).all(|(_, count)| count <= u16::MAX.into());
     let form = if fits { usual } else { of_width(CounterWidth::Bits64) };
-    let bytes = gmon::write(profile, Encoding { form, word: image.word, order: image.order })
-        .map_err(|source| Error::Profile { file: sum::NAME.to_owned(), source })?;
+    let bytes = gmon::write(profile, Encoding::new(form, image.word.into(), image.order))
+        .map_err(|source| Error::Profile { file: sum::NAME.to_owned(), source: source.into() })?;
     fs::write(sum::NAME, bytes).map_err(|source| Error::Write { file: sum::NAME.to_owned(), source })
 }

@@ -38,8 +38,8 @@ impl<'a> CallCheck<'a> {
     /// profile with few selfpcs, for machines whose call instructions are not known, and for code that is not in the
     /// file.
     pub(super) fn find(&self, profile: &Profile) -> Option<String> {
-        let step = profile.arcs.len().div_ceil(MOST_CHECKED).max(1);
-        let mut called: Vec<u64> = profile.arcs.iter().step_by(step).map(|arc| arc.selfpc).collect();
+        let step = profile.arcs().len().div_ceil(MOST_CHECKED).max(1);
+        let mut called: Vec<u64> = profile.arcs().iter().step_by(step).map(|arc| arc.selfpc).collect();
         called.sort_unstable();
         called.dedup();
         let known: Vec<(u64, bool)> =
@@ -93,12 +93,8 @@ mod tests {
 
     /// A profile with one call of each function. Each selfpc has an offset from the start of its function.
     fn profile(offsets: impl IntoIterator<Item = u64>) -> Profile {
-        let arc = |(at, offset): (u64, u64)| Arc {
-            frompc: START + 3,
-            selfpc: START + at * FUNCTION as u64 + offset,
-            count: 1,
-        };
-        Profile { arcs: (0..).zip(offsets).map(arc).collect(), ..Profile::default() }
+        let arc = |(at, offset): (u64, u64)| Arc::new(START + 3, START + at * FUNCTION as u64 + offset, 1);
+        Profile::new().with_arcs((0..).zip(offsets).map(arc))
     }
 
     fn find(machine: Machine, code: &[u8], profile: &Profile) -> Option<String> {
@@ -142,8 +138,8 @@ mod tests {
         assert_eq!(find(Machine::X86_64, &code, &profile([17; 4])), None);
         // Many calls of one function have one selfpc.
         let mut same = profile([17; 4]);
-        let first = same.arcs[0];
-        same.arcs.extend((0..20).map(|at| Arc { frompc: START + at, ..first }));
+        let first = same.arcs()[0];
+        same.arcs_mut().extend((0..20).map(|at| Arc::new(START + at, first.selfpc, first.count)));
         assert_eq!(find(Machine::X86_64, &code, &same), None);
     }
 

@@ -5,11 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use gmon::side_file::PROGRAM;
-use gmon::{Encoding, Form, Histogram};
+use gmon::{Encoding, Form, Histogram, Unit, WriteError};
 
 use super::Loaded;
 use super::profile_file::HOST_RATE;
-use super::profile_sum::seconds;
 use super::shared_objects::RunCounts;
 use super::side_info::SideObject;
 use crate::cli::options::{Extract, Options, ProfilePath};
@@ -46,17 +45,13 @@ pub(crate) fn write(
     let object = find(&info.objects, &extract.object)?;
     let path = extract.output.clone().unwrap_or_else(|| companion(profile, suffix(&info.objects, object)));
     output::check_file(&path, options)?;
-    let fail = |source| Error::Profile { file: object.path.clone(), source };
+    let fail = |source: WriteError| Error::Profile { file: object.path.clone(), source: source.into() };
     let profrate = side.rate().unwrap_or(HOST_RATE);
-    let unit = loaded.profile().histograms.first().map_or(seconds(profrate), |histogram| Histogram {
-        bins: Vec::new(),
-        signed: false,
-        ..*histogram
-    });
-    let Some(profile) = RunCounts::of(side).profile(object.number, &unit) else {
+    let unit = loaded.profile().histograms().first().map_or(Unit::seconds(profrate), Histogram::unit);
+    let Some(profile) = RunCounts::of(side).profile(object.number, unit) else {
         return Err(Error::NothingInObject { object: object.path.clone() });
     };
-    let bytes = gmon::write(&profile, Encoding { form: Form::Gnu, word: side.word(), order: side.order() });
+    let bytes = gmon::write(&profile, Encoding::new(Form::Gnu, side.word().into(), side.order()));
     let file = path.display().to_string();
     let bytes = bytes.map_err(fail)?;
     output::write(&path, |out| out.write_all(&bytes).map_err(Error::Output))?;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gmon::side_file::SideFile;
-use gmon::{Accumulator, Hints};
+use gmon::{Accumulator, Form, Hints, OldHeader};
 
 use super::build_mismatch::{self, Doubts};
 use super::call_mismatch::CallCheck;
@@ -18,6 +18,9 @@ use crate::cli::options::{Options, ProfilePath, ProfiledImage};
 use crate::error::Error;
 use crate::image::{self, CodeBytes, Image};
 use crate::terminal::progress::Progress;
+
+/// The only form without 4.4BSD's version that GNU gprof reads.
+const OLD: Form = Form::OldBsd(OldHeader::Packed);
 
 /// What the runs of one image left.
 pub(super) struct ImageRuns {
@@ -44,8 +47,11 @@ impl ImageRuns {
     ) -> Result<ImageRuns, Error> {
         let identity = image::identity(&file.bytes);
         let own = identity.as_ref().ok().and_then(Option::as_deref);
+        let hints = hints(options, image);
         let reading = Reading {
-            hints: Hints { form: options.form, word: Some(image.word), order: Some(image.order) },
+            hints,
+            old: options.known_form.or_old.then_some(hints.with_form(OLD)),
+            sampled: image.sampled.clone(),
             code: image.code.clone(),
             calls: Some(CallCheck::new(image, CodeBytes::new(image, file.unread.as_ref()))),
             identity: own,
@@ -66,10 +72,12 @@ impl ImageRuns {
             true => objects(options, &reading, &listed(&named.profiles, &files), (&sum, &sides.files), progress),
             false => SharedObjects::default(),
         };
+        file.tell(progress);
         if let Some(warning) = image.warning() {
             let _ = writeln!(progress, "gprof: warning: {}: {warning}", file.path.display());
         }
         tell(&sum.mismatches, progress);
+        tell(sum.files.iter().flat_map(|file| &file.warnings), progress);
         if let Some(error) = failure {
             return Err(error);
         }
@@ -84,6 +92,18 @@ impl ImageRuns {
     }
 }
 
+/// What is known about the profiles of an image: what the command line says, and otherwise what the image says.
+fn hints(options: &Options, image: &Image<'_>) -> Hints {
+    let known = options.known_form.hints;
+    let mut hints = image.hints;
+    hints.form = known.form;
+    if known.word.is_some() {
+        (hints.word, hints.model) = (known.word, known.model);
+    }
+    hints.order = known.order.or(hints.order);
+    hints
+}
+
 /// Reads the shared objects in side files, and in the lists of older runtimes.
 fn objects(
     options: &Options,
@@ -93,7 +113,7 @@ fn objects(
     progress: &mut Progress<'_>,
 ) -> SharedObjects {
     let reading = ObjectReading {
-        hints: Hints { form: None, ..reading.hints },
+        hints: reading.hints.without_form(),
         with_code: options.static_calls,
         units: sum.units(),
         unit: sum.unit(sides.iter().find_map(SideFile::rate).unwrap_or(HOST_RATE)),

@@ -1,13 +1,17 @@
 //! The content of all input files except profiles: images, and files in which the user describes symbols.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+use gmon::Form;
 
 use crate::cli::options::{Options, ProfilePath};
 use crate::error::Error;
 use crate::image::{self, DEFAULT_DIRECTORY, Image, ImageStorage, Policy, files};
 use crate::load::profile_file;
+use crate::load::universal::{self, Choice};
 
 /// The bytes of an image, and further storage that the image borrows from.
 pub(super) struct ImageFile {
@@ -16,6 +20,8 @@ pub(super) struct ImageFile {
     /// The open file, if parts of the file are not in `bytes`.
     pub(super) unread: Option<File>,
     pub(super) storage: ImageStorage,
+    /// What the user must know about the choice of these bytes.
+    pub(super) note: Option<String>,
     /// The file if it was opened again.
     reopened: OnceLock<Option<File>>,
 }
@@ -23,7 +29,7 @@ pub(super) struct ImageFile {
 impl ImageFile {
     /// Makes a file of bytes that were read from `path`.
     pub(super) fn new(path: PathBuf, bytes: Vec<u8>) -> ImageFile {
-        ImageFile { path, bytes, unread: None, storage: ImageStorage::default(), reopened: OnceLock::new() }
+        ImageFile { path, bytes, unread: None, storage: ImageStorage::default(), note: None, reopened: OnceLock::new() }
     }
 
     /// Opens the file again, for code that was not read. Returns `None` if the file cannot be opened, or has another length
@@ -46,6 +52,27 @@ impl ImageFile {
         let read = image::read_open(path, with_code);
         let (bytes, unread) = read.map_err(|source| profile_file::unread(path.display().to_string(), source))?;
         Ok(ImageFile { unread, ..ImageFile::new(path.to_owned(), bytes) })
+    }
+
+    /// Keeps one slice of a universal file: the slice whose word size, byte order, and addresses fit the first profile. Other
+    /// files stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// When the file is damaged, or not exactly one slice fits.
+    pub(super) fn slice_for(self, profiles: &[ProfilePath], form: Option<Form>) -> Result<ImageFile, Error> {
+        Ok(match universal::choose(&self.path, &self.bytes, profiles, form)? {
+            Some(Choice { bytes, note }) => ImageFile { note, ..ImageFile::new(self.path, bytes) },
+            None => self,
+        })
+    }
+
+    /// Tells the user how these bytes were chosen, if there was a choice.
+    pub(super) fn tell(&self, messages: &mut dyn Write) {
+        if let Some(note) = &self.note {
+            // A message that cannot be written is dropped: nobody can read it.
+            let _ = writeln!(messages, "gprof: {}: {note}", self.path.display());
+        }
     }
 
     /// Parses the image, and finds its debug information if that is in a separate file.
@@ -93,7 +120,10 @@ impl InputFiles {
     ///
     /// When a file cannot be read.
     pub(super) fn read(options: &Options) -> Result<InputFiles, Error> {
-        let named = options.images.iter().map(|profiled| ImageFile::read(&profiled.image, options.static_calls));
+        let named = options.images.iter().map(|profiled| {
+            let file = ImageFile::read(&profiled.image, options.static_calls)?;
+            file.slice_for(&profiled.profiles, options.known_form.hints.form)
+        });
         let text = |path: &PathBuf| profile_file::bytes(&ProfilePath::File(path.clone()));
         Ok(InputFiles {
             named: named.collect::<Result<_, _>>()?,

@@ -89,7 +89,7 @@ impl Loaded {
     /// The calls of all threads, with addresses in the common address space: which functions were entered with each return
     /// address.
     pub(crate) fn all_calls(&self) -> &[gmon::Arc] {
-        self.all_calls.as_deref().unwrap_or(&self.profile.arcs)
+        self.all_calls.as_deref().unwrap_or(self.profile.arcs())
     }
 
     /// What kinds of data the profiles contain.

@@ -140,7 +140,7 @@ impl<'o> Loading<'o> {
         let code: Vec<_> = images.iter().map(|image| image.code.clone()).collect();
         self.calls.remove_known(&mut profiles, &code);
         self.profile = images.merge(profiles);
-        self.profile.arcs.extend(self.calls.arcs(images));
+        self.profile.arcs_mut().extend(self.calls.arcs(images));
         match &self.options.thread {
             Some(wanted) => self.take_thread(wanted, images, progress)?,
             None => self.stacks = self.stacks(images),
@@ -177,11 +177,11 @@ impl<'o> Loading<'o> {
 
     /// Replaces all counts by those of the threads with a name or number.
     fn take_thread(&mut self, wanted: &str, images: &Images<'_>, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let counts = thread::find(wanted, &self.sides, images, &self.profile.histograms)?;
+        let counts = thread::find(wanted, &self.sides, images, self.profile.histograms())?;
         tell(&counts.warnings, progress);
-        self.all_calls = Some(mem::take(&mut self.profile.arcs));
+        self.all_calls = Some(mem::take(self.profile.arcs_mut()));
         (self.profile, self.stacks, self.outside_images) = (counts.profile, counts.stacks, counts.outside_images);
-        self.contents.calls = !self.profile.arcs.is_empty();
+        self.contents.calls = !self.profile.arcs().is_empty();
         self.contents.callers = self.stacks.is_some();
         Ok(())
     }
@@ -220,6 +220,7 @@ impl<'o> Loading<'o> {
     fn add_sum(&mut self, mut sum: ProfileSum) -> Profile {
         self.contents.join(sum.contents);
         self.files.append(&mut sum.files);
+        self.outside_images.add(&OutsideImages { elsewhere: sum.elsewhere, ..OutsideImages::default() });
         let profile;
         (profile, self.units) = sum.finish();
         profile
@@ -262,7 +263,7 @@ impl<'o> Loading<'o> {
         self.files.append(&mut sum.files);
         let mut profile = sum.finish().0;
         // Reports do not depend on the order of the runs, or on the form in which a run wrote its calls.
-        profile.arcs.sort_unstable_by_key(|arc| (arc.frompc, arc.selfpc));
+        profile.arcs_mut().sort_unstable_by_key(|arc| (arc.frompc, arc.selfpc));
         profile
     }
 

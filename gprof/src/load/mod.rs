@@ -18,15 +18,18 @@ pub mod outside;
 mod parallel;
 pub mod profile_file;
 mod profile_sum;
+mod raw_samples;
 mod runs;
 mod shared_objects;
 pub mod side_info;
 mod side_sum;
+mod slide;
 mod stack_tree;
 pub mod stacks;
 pub(crate) mod sum;
 mod thread;
 mod threads;
+mod universal;
 
 use std::sync::Arc;
 

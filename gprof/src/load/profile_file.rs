@@ -3,9 +3,10 @@
 use std::ffi::OsStr;
 use std::io;
 
-use gmon::{Counter, Encoding, Form, Hints, Histogram, Profile, RecordCounts};
+use gmon::{Counter, Encoding, Form, Hints, Histogram, Profile, ReadError, RecordCounts, Unit};
 
 use crate::cli::options::{Contents, ProfilePath};
+use crate::cli::profile_form;
 use crate::error::Error;
 use crate::image::files;
 
@@ -21,6 +22,12 @@ pub struct FileInfo {
     pub length: u64,
     /// The version of the file's form; 0 if the form has no versions.
     pub version: u32,
+    /// The form, the word size, and the byte order.
+    pub form: String,
+    /// The facts from which these follow: a sentence each, without a period.
+    pub evidence: Vec<String>,
+    /// What makes numbers of the file doubtful, each with the path of the file.
+    pub warnings: Vec<String>,
     /// The number of records of each kind.
     pub records: RecordCounts,
     /// Whether this is the profile of a shared object, which lies beside the program's profile.
@@ -31,20 +38,30 @@ pub struct FileInfo {
     pub rank: Option<u64>,
     /// The name of the machine, if the side file of the profile has it.
     pub host: Option<String>,
+    /// The executables and shared objects that the file lists: Darwin's and NeXT's images, and illumos' modules.
+    pub images: Vec<gmon::Image>,
 }
 
 /// A profile, and what is known about its file.
 pub(super) struct ProfileFile {
     pub(super) profile: Profile,
+    pub(super) encoding: Encoding,
     /// What kinds of data the file contains.
     pub(super) contents: Contents,
     pub(super) info: FileInfo,
+    /// The number of samples outside the program that the profile had.
+    pub(super) elsewhere: u64,
 }
 
 impl ProfileFile {
+    /// Whether the profile has the header of 4.2BSD.
+    pub(super) fn is_old(&self) -> bool {
+        matches!(self.encoding.form, Form::OldBsd(_))
+    }
+
     /// The number of samples; 0 if their sum is negative.
     pub(super) fn samples(&self) -> u64 {
-        let totals = self.profile.histograms.iter().map(|histogram| u64::try_from(histogram.total()).unwrap_or(0));
+        let totals = self.profile.histograms().iter().map(|histogram| u64::try_from(histogram.total()).unwrap_or(0));
         totals.fold(0, u64::saturating_add)
     }
 }
@@ -77,38 +94,53 @@ pub(super) fn unread(file: String, source: io::Error) -> Error {
 ///
 /// When the bytes are not a profile.
 pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<ProfileFile, Error> {
-    let fail = |error| Error::Profile { file: path.to_string(), source: error };
-    let encoding = gmon::detect(bytes, hints).map_err(fail)?;
+    let fail = |error: ReadError| Error::Profile { file: path.to_string(), source: error.into() };
+    let hints = match path {
+        ProfilePath::Stdin => *hints,
+        ProfilePath::File(file) => hints.with_file_name(file.as_os_str().as_encoded_bytes()),
+    };
+    let detection = gmon::detect(bytes, &hints).map_err(|error| match error {
+        ReadError::Ambiguous { candidates, .. } => {
+            let forms = candidates.iter().map(|candidate| profile_form::spelled(*candidate)).collect();
+            Error::AmbiguousProfile { file: path.to_string(), forms }
+        }
+        error => fail(error),
+    })?;
+    let encoding = detection.encoding();
     let mut profile = gmon::read_as(bytes, encoding).map_err(fail)?;
+    let warnings = detection.evidence().iter().filter(|fact| fact.is_warning());
     let info = FileInfo {
         file: if *path == ProfilePath::Stdin { "-".to_owned() } else { path.to_string() },
         length: bytes.len() as u64,
         version: u32::from(encoding.form == Form::Gnu),
+        form: encoding.to_string(),
+        evidence: detection.evidence().iter().map(ToString::to_string).collect(),
+        warnings: warnings.map(|fact| format!("{path}: {fact}")).collect(),
         records: records(&profile, bytes, encoding).map_err(fail)?,
         is_shared_object: false,
         saturated: saturated(&profile, encoding.form),
         rank: None,
         host: None,
+        images: profile.images().to_vec(),
     };
     if encoding.form == Form::Gnu {
         let contents =
-            Contents { samples: !profile.histograms.is_empty(), calls: !profile.arcs.is_empty(), callers: false };
-        return Ok(ProfileFile { profile, contents, info });
+            Contents { samples: !profile.histograms().is_empty(), calls: !profile.arcs().is_empty(), callers: false };
+        return Ok(ProfileFile { profile, encoding, contents, info, elsewhere: 0 });
     }
     // The other forms always have samples and calls, and a header that some writers leave at zero.
-    for histogram in &mut profile.histograms {
-        if histogram.profrate == 0 {
-            histogram.profrate = HOST_RATE;
-        }
+    if let Some(unit) = profile.histograms().first().map(Histogram::unit).filter(|unit| unit.profrate == 0) {
+        profile.set_unit(Unit { profrate: HOST_RATE, ..unit });
     }
-    Ok(ProfileFile { profile, contents: Contents { samples: true, calls: true, callers: false }, info })
+    let contents = Contents { samples: true, calls: true, callers: false };
+    Ok(ProfileFile { profile, encoding, contents, info, elsewhere: 0 })
 }
 
 /// Counts the records of a profile. Only GNU's form requires another pass over the file.
-fn records(profile: &Profile, bytes: &[u8], encoding: Encoding) -> gmon::Result<RecordCounts> {
+fn records(profile: &Profile, bytes: &[u8], encoding: Encoding) -> Result<RecordCounts, ReadError> {
     match encoding.form {
         Form::Gnu => gmon::count_records(bytes, encoding),
-        _ => Ok(RecordCounts { histograms: profile.histograms.len(), arcs: profile.arcs.len(), blocks: 0 }),
+        _ => Ok(RecordCounts::of(profile)),
     }
 }
 
@@ -116,5 +148,5 @@ fn saturated(profile: &Profile, form: Form) -> usize {
     let counter = if let Form::FreeBsd(counter) = form { counter } else { Counter::U16 };
     let bits = 8 * counter.width.size() - usize::from(counter.signed);
     let greatest = u64::MAX >> (64 - bits);
-    profile.histograms.iter().flat_map(Histogram::hit).filter(|(_, bin)| *bin == greatest).count()
+    profile.histograms().iter().flat_map(Histogram::hit).filter(|(_, bin)| *bin == greatest.into()).count()
 }

@@ -1,6 +1,6 @@
 //! The sum of the profiles of one image.
 
-use gmon::{Accumulator, Dimension, Histogram, Profile};
+use gmon::{Accumulator, Histogram, Profile, Unit};
 
 use super::profile_file::{FileInfo, ProfileFile};
 use crate::cli::options::{Contents, ProfilePath};
@@ -17,6 +17,8 @@ pub(super) struct ProfileSum {
     pub(super) contents: Contents,
     /// The contents of each file.
     pub(super) files: Vec<FileInfo>,
+    /// The number of samples outside the image that the profiles had.
+    pub(super) elsewhere: u64,
     /// Warnings about profiles that do not match the image.
     pub(super) mismatches: Vec<String>,
 }
@@ -33,11 +35,12 @@ impl ProfileSum {
     ///
     /// When the profile is not compatible with the earlier profiles of this image or of another image.
     pub(super) fn add(&mut self, path: &ProfilePath, file: ProfileFile, mismatch: Option<String>) -> Result<(), Error> {
-        let ProfileFile { profile, contents, info } = file;
+        let ProfileFile { profile, contents, info, elsewhere, .. } = file;
+        self.elsewhere = self.elsewhere.saturating_add(elsewhere);
         self.files.push(info);
         self.contents.join(contents);
         self.mismatches.extend(mismatch.map(|mismatch| format!("{path}: {mismatch}")));
-        self.add_profile(profile).map_err(|source| Error::Profile { file: path.to_string(), source })
+        self.add_profile(profile).map_err(|source| Error::Profile { file: path.to_string(), source: source.into() })
     }
 
     /// Adds counts that come from a side file.
@@ -45,28 +48,29 @@ impl ProfileSum {
     /// # Errors
     ///
     /// As [`ProfileSum::add`].
-    pub(super) fn add_counts(&mut self, profile: Profile) -> gmon::Result<()> {
+    pub(super) fn add_counts(&mut self, profile: Profile) -> Result<(), gmon::SumError> {
         self.contents.join(Contents {
-            samples: !profile.histograms.is_empty(),
-            calls: !profile.arcs.is_empty(),
+            samples: !profile.histograms().is_empty(),
+            calls: !profile.arcs().is_empty(),
             callers: false,
         });
         self.add_profile(profile)
     }
 
-    fn add_profile(&mut self, profile: Profile) -> gmon::Result<()> {
+    fn add_profile(&mut self, profile: Profile) -> Result<(), gmon::SumError> {
         // Histograms of different images may have different bin sizes, but their samples must have the same unit.
-        let unit = |first: &Histogram| Histogram { lowpc: 0, highpc: 1, bins: vec![0], signed: false, ..*first };
-        let histograms = profile.histograms.first().map(unit).into_iter().collect();
+        let unit = |first: &Histogram| Histogram::new(0..1, first.unit(), vec![0_u16]).ok();
+        let unit = Profile::of_samples(profile.histograms().first().and_then(unit))?;
         self.sum.add(profile)?;
-        self.units.add(Profile { histograms, ..Profile::default() })
+        self.units.add(unit)
     }
 
     /// Adds the profiles that follow these. Returns `None` when the profiles are not compatible.
     pub(super) fn append(&mut self, later: ProfileSum) -> Option<()> {
-        self.sum.add(later.sum.finish()).ok()?;
+        self.sum.add(later.sum.finish_in_order()).ok()?;
         self.units.add(later.units.finish()).ok()?;
         self.contents.join(later.contents);
+        self.elsewhere = self.elsewhere.saturating_add(later.elsewhere);
         self.files.extend(later.files);
         self.mismatches.extend(later.mismatches);
         Some(())
@@ -84,19 +88,13 @@ impl ProfileSum {
         Some(self.units.clone())
     }
 
-    /// The unit of the samples: a histogram without addresses. Without samples, the unit is a second with this rate.
-    pub(super) fn unit(&self, profrate: u32) -> Histogram {
-        self.units.clone().finish().histograms.into_iter().next().unwrap_or_else(|| seconds(profrate))
+    /// The unit of the samples. Without samples, the unit is a second with this rate.
+    pub(super) fn unit(&self, profrate: u32) -> Unit {
+        self.units.clone().finish().histograms().first().map_or(Unit::seconds(profrate), Histogram::unit)
     }
 
     /// The sum, and the units that sums of other images must be compatible with.
     pub(super) fn finish(self) -> (Profile, Accumulator) {
-        (self.sum.finish(), self.units)
+        (self.sum.finish_in_order(), self.units)
     }
-}
-
-/// A histogram without addresses whose ticks are fractions of seconds.
-pub(super) fn seconds(profrate: u32) -> Histogram {
-    let (dimension, abbrev) = (Dimension::SECONDS, b's');
-    Histogram { lowpc: 0, highpc: 0, profrate, dimension, abbrev, signed: false, bins: Vec::new() }
 }

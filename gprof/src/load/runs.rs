@@ -4,16 +4,18 @@ use std::fs;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gmon::{Accumulator, Hints, Profile};
+use gmon::{Accumulator, Hints, Profile, SumError};
 
 use super::address_mismatch;
 use super::call_mismatch::CallCheck;
 use super::parallel;
-use super::profile_file;
+use super::profile_file::{self, ProfileFile};
 use super::profile_sum::ProfileSum;
+use super::raw_samples;
 use super::shared_objects::{Program, RunFiles};
 use super::side_info;
 use super::side_sum::SideSum;
+use super::slide;
 use crate::cli::options::ProfilePath;
 use crate::error::Error;
 use crate::terminal::progress::Progress;
@@ -21,6 +23,10 @@ use crate::terminal::progress::Progress;
 /// What profiles of one image are read with and compared with.
 pub(super) struct Reading<'a> {
     pub(super) hints: Hints,
+    /// What to read a profile with that has neither GNU's magic nor 4.4BSD's version, as GNU gprof does.
+    pub(super) old: Option<Hints>,
+    /// The value of [`crate::image::Image::sampled`].
+    pub(super) sampled: Option<Range<u64>>,
     /// The addresses of the image's code.
     pub(super) code: Range<u64>,
     /// The comparison of calls with the code of the image, if the image has code.
@@ -101,18 +107,31 @@ impl Reading<'_> {
                 continue;
             }
             runs.files.push(beside);
-            let mut file = profile_file::parse(path, &bytes, &self.hints)?;
+            let mut file = self.parse(path, &bytes)?;
+            slide::undo(&mut file.profile, self.sampled.as_ref());
+            file.elsewhere = raw_samples::keep_program(&mut file.profile, &self.code);
             if let Some(side) = &side {
                 (file.info.rank, file.info.host) = side_info::process(side);
             }
-            let mismatch = self.mismatch(&file.profile, runs.files.last());
+            let other = raw_samples::mismatch(&file.profile, file.elsewhere, &self.code);
+            let mismatch = other.or_else(|| self.mismatch(&file.profile, runs.files.last()));
             let samples = file.samples();
             runs.sum.add(path, file, mismatch)?;
-            let fail = |source| Error::Profile { file: format!("{path}.side"), source };
+            let fail = |source: SumError| Error::Profile { file: format!("{path}.side"), source: source.into() };
             runs.side.add(side, samples).map_err(fail)?;
             done.fetch_add(1, Relaxed);
         }
         Ok(())
+    }
+
+    fn parse(&self, path: &ProfilePath, bytes: &[u8]) -> Result<ProfileFile, Error> {
+        let first = profile_file::parse(path, bytes, &self.hints);
+        match self.old {
+            Some(old) if first.as_ref().map_or(true, ProfileFile::is_old) => {
+                profile_file::parse(path, bytes, &old).or(first)
+            }
+            _ => first,
+        }
     }
 
     /// Whether to leave out the profile beside these files.
@@ -157,18 +176,18 @@ mod tests {
     use super::*;
     use crate::load::profile_file::FileInfo;
     use crate::terminal::Terminal;
-    use gmon::{Arc, Encoding, Form, Order, Word};
+    use gmon::{Arc, DataModel, Encoding, Form, Order, Word};
 
     /// Writes profiles of one image: each has its own call and a call that all have.
     fn files(count: u64) -> (std::path::PathBuf, Vec<ProfilePath>) {
         let directory = std::env::temp_dir().join(format!("gprof-runs-{}-{count}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let paths = (0..count).map(|number| {
-            let own = Arc { frompc: 0x1000, selfpc: 0x2000 + number, count: number + 1 };
-            let arcs = vec![own, Arc { frompc: 0x1000, selfpc: 0x1100, count: 1 }];
-            let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+            let own = Arc::new(0x1000, 0x2000 + number, number + 1);
+            let arcs = vec![own, Arc::new(0x1000, 0x1100, 1)];
+            let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
             let path = directory.join(number.to_string());
-            fs::write(&path, gmon::write(&Profile { arcs, ..Profile::default() }, encoding).unwrap()).unwrap();
+            fs::write(&path, gmon::write(&Profile::new().with_arcs(arcs), encoding).unwrap()).unwrap();
             ProfilePath::File(path)
         });
         let paths = paths.collect();
@@ -178,10 +197,12 @@ mod tests {
     #[test]
     fn threads_come_to_the_same_as_one_after_the_other() {
         let (directory, paths) = files(100);
-        let hints = Hints { form: None, word: Some(Word::W64), order: Some(Order::Little) };
+        let hints = Hints::new().with_word(Word::W64).with_order(Order::Little);
         let units = Accumulator::default();
         let reading = Reading {
             hints,
+            old: None,
+            sampled: None,
             code: 0x1000..0x9000,
             calls: None,
             identity: None,

@@ -34,9 +34,9 @@ const SLACK: u64 = 16 << 20;
 pub(crate) fn write(sum: &Profile, loaded: &Loaded, warnings: &mut dyn Write) -> Result<(), Error> {
     let Some(image) = loaded.images().iter().next() else { return Ok(()) };
     let limit = loaded.length().saturating_mul(FACTOR).saturating_add(SLACK).min(gmon::REPEAT_LIMIT);
-    let encoding = Encoding { form: Form::Gnu, word: image.word, order: image.order };
-    let bytes =
-        gmon::write_within(sum, encoding, limit).map_err(|source| Error::Profile { file: NAME.to_owned(), source })?;
+    let encoding = Encoding::new(Form::Gnu, image.word.into(), image.order);
+    let bytes = gmon::write_within(sum, encoding, limit)
+        .map_err(|source| Error::Profile { file: NAME.to_owned(), source: source.into() })?;
     store(NAME, &bytes)?;
     write_side(&bytes, loaded, warnings)
 }

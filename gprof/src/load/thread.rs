@@ -1,7 +1,9 @@
 //! Replaces the counts of all threads by those of one thread (`--thread`).
 
+use std::collections::BTreeMap;
+
 use gmon::side_file::{self, SideFile, Thread};
-use gmon::{Arc, Histogram, Profile};
+use gmon::{Arc, Bins, Histogram, Profile};
 
 use super::outside::OutsideImages;
 use super::shared_objects::ObjectImages;
@@ -59,7 +61,7 @@ pub(super) fn find(
         stacks.add_profile(in_stacks, true);
         stacks
     });
-    let profile = Profile { histograms, arcs, blocks: Vec::new() };
+    let profile = Profile::of_samples(histograms).unwrap_or_default().with_arcs(arcs);
     Ok(ThreadCounts { profile, stacks, outside_images, warnings })
 }
 
@@ -121,27 +123,30 @@ fn unknown(wanted: &str, sides: &[(SideFile, ObjectImages)]) -> Error {
 
 /// The histograms with the ticks of the stacks instead of their own. Ticks in none of them are outside of the images.
 fn histograms(all: &[Histogram], stacks: Option<&Stacks>, outside: &mut OutsideImages) -> Vec<Histogram> {
-    let empty = |histogram: &Histogram| Histogram { bins: vec![0; histogram.bins.len()], signed: false, ..*histogram };
-    let mut histograms: Vec<Histogram> = all.iter().map(empty).collect();
-    let mut order: Vec<usize> = (0..histograms.len()).collect();
-    order.sort_by_key(|at| histograms[*at].lowpc);
+    let mut bins: Vec<BTreeMap<u64, u64>> = vec![BTreeMap::new(); all.len()];
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|at| all[*at].lowpc());
     for node in stacks.into_iter().flat_map(Stacks::nodes).filter(|node| node.ticks() > 0) {
         let bin = match node.place() {
             Place::Code(address) => {
-                let after = order.partition_point(|at| histograms[*at].lowpc <= address);
+                let after = order.partition_point(|at| all[*at].lowpc() <= address);
                 let at = after.checked_sub(1).map(|before| order[before]);
-                at.and_then(|at| histograms[at].bin_of(address).map(|bin| (at, bin)))
+                at.and_then(|at| all[at].bin_of(address).map(|bin| (at, bin)))
             }
             _ => None,
         };
-        let sum = match bin.and_then(|(at, bin)| histograms[at].bins.get_mut(bin)) {
-            Some(sum) => sum,
+        let sum = match bin {
+            Some((at, bin)) => bins[at].entry(bin).or_insert(0),
             None if node.place() == Place::Kernel => &mut outside.kernel,
             None => &mut outside.elsewhere,
         };
         *sum = sum.saturating_add(node.ticks());
     }
-    histograms
+    let histograms = all.iter().zip(bins).map(|(histogram, counts)| {
+        let bins = Bins::Sparse { bins: histogram.len(), counts: counts.into_iter().collect() };
+        Histogram::new(histogram.range(), histogram.unit(), bins)
+    });
+    histograms.flatten().collect()
 }
 
 /// Warns about counts that are in no stack, or that the run did not keep by thread.

@@ -41,7 +41,7 @@ impl Threads {
                     self.outside_calls = self.outside_calls.saturating_add(call.count);
                     continue;
                 };
-                thread.calls.push(Arc { frompc: address(call.caller).unwrap_or(0), selfpc, count: call.count });
+                thread.calls.push(Arc::new(address(call.caller).unwrap_or(0), selfpc, call.count));
             }
         }
         indexes

@@ -2,11 +2,14 @@
 
 use std::io::{self, Write};
 
+use gmon::Image;
+
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::{SideInfo, SideObject};
 use crate::report::number::counted;
 
-pub(super) fn render(files: &[FileInfo], out: &mut dyn Write) -> io::Result<()> {
+/// Writes the records in each profile. `tells_form`: the form of each, and how it was found.
+pub(super) fn render(files: &[FileInfo], tells_form: bool, out: &mut dyn Write) -> io::Result<()> {
     for file in files {
         writeln!(out, "File `{}' (version {}) contains:", file.file, file.version)?;
         let rank = file.rank.map(|rank| format!("rank {rank}"));
@@ -22,8 +25,30 @@ pub(super) fn render(files: &[FileInfo], out: &mut dyn Write) -> io::Result<()> 
         ] {
             writeln!(out, "\t{}", counted(count as u64, what))?;
         }
+        if tells_form {
+            writeln!(out, "\tform: {}", file.form)?;
+            file.evidence.iter().try_for_each(|fact| writeln!(out, "\t\t{fact}"))?;
+        }
+        for image in &file.images {
+            render_image(image, out)?;
+        }
     }
     Ok(())
+}
+
+/// Writes an executable or a shared object that a profile lists.
+fn render_image(image: &Image, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "\timage {}", image.path().escape_ascii())?;
+    if let Some(range) = image.range() {
+        write!(out, ", at 0x{:x}..0x{:x}", range.start, range.end)?;
+    }
+    if let Some(header) = image.header() {
+        write!(out, ", header at 0x{header:x}")?;
+    }
+    if let Some(slide) = image.slide() {
+        write!(out, ", moved by 0x{slide:x}")?;
+    }
+    writeln!(out)
 }
 
 /// Writes the contents of the side files of a program's runs.

@@ -78,7 +78,7 @@ fn texts(
     let Analysis { options, wanted, files, side_files, .. } = analysis;
     let mut writer = Writer::new(out);
     if wanted.info {
-        writer.info(files, side_files).map_err(Error::Output)?;
+        writer.info(files, side_files, &options.rules).map_err(Error::Output)?;
     }
     if wanted.threads {
         writer.threads(side_files).map_err(Error::Output)?;

@@ -9,6 +9,7 @@ use super::{bounds, contexts, counts, flat, graph, index, info, linker_order, or
 use crate::analysis::Analysis;
 use crate::cli::options::{Options, Wanted};
 use crate::cli::orderer::Orderer;
+use crate::cli::rules::Rules;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::SideInfo;
 use crate::terminal::Terminal;
@@ -39,9 +40,9 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// The errors of the output.
-    pub fn info(&mut self, files: &[FileInfo], sides: &[SideInfo]) -> io::Result<()> {
+    pub fn info(&mut self, files: &[FileInfo], sides: &[SideInfo], rules: &Rules) -> io::Result<()> {
         let out = self.begin()?;
-        info::render(files, out)?;
+        info::render(files, rules.tells_forms, out)?;
         sides.iter().try_for_each(|side| info::render_side(side, out))
     }
 

@@ -127,13 +127,13 @@ impl ProfiledCode {
     /// gprof rounds their borders.
     #[must_use]
     pub fn new(profile: &Profile) -> ProfiledCode {
-        let bins = profile.histograms.iter().flat_map(|histogram| {
+        let bins = profile.histograms().iter().flat_map(|histogram| {
             histogram.hit().map(|(bin, _)| histogram.bin_range(bin)).map(|Range { start, end }| {
                 let more = end.saturating_sub(start).saturating_add(2 * UNIT);
                 (start.saturating_sub(more), end.saturating_add(more))
             })
         });
-        let calls = profile.arcs.iter().map(|arc| (arc.frompc, arc.frompc));
+        let calls = profile.arcs().iter().map(|arc| (arc.frompc, arc.frompc));
         let mut parts: Vec<(u64, u64)> = bins.chain(calls).collect();
         parts.sort_unstable();
         parts.dedup_by(|next, kept| {

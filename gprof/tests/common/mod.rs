@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "no test uses everything")]
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
-use gmon::{Arc, Dimension, Histogram, Profile};
+use gmon::{Arc, Bins, Histogram, Profile, Unit};
 use gprof::FunctionId;
 use gprof::internals::{Functions, Symbol};
 use proptest::prelude::*;
@@ -127,8 +127,10 @@ fn histograms() -> impl Strategy<Value = Vec<Histogram>> {
             if signed {
                 bins.iter_mut().step_by(3).for_each(|bin| *bin = bin.wrapping_neg());
             }
-            let (highpc, dimension) = (lowpc + span, Dimension::SECONDS);
-            histograms.push(Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed, bins });
+            let highpc = lowpc + span;
+            let signed_bins = bins.iter().map(|bin| bin.cast_signed()).collect();
+            let bins = if signed { Bins::I64(signed_bins) } else { Bins::U64(bins) };
+            histograms.push(Histogram::new(lowpc..highpc, Unit::seconds(100), bins).unwrap());
             lowpc = highpc;
         }
         histograms
@@ -140,9 +142,9 @@ fn histograms() -> impl Strategy<Value = Vec<Histogram>> {
 /// with count 0.
 pub(crate) fn profile() -> impl Strategy<Value = Profile> {
     let address = || prop_oneof![20 => LOW - 8..LOW + 300, 1 => Just(0), 1 => Just(u64::MAX)];
-    let arc = (address(), address(), count()).prop_map(|(frompc, selfpc, count)| Arc { frompc, selfpc, count });
+    let arc = (address(), address(), count()).prop_map(|(frompc, selfpc, count)| Arc::new(frompc, selfpc, count));
     let arcs = prop::collection::vec(arc, 0..60);
-    (histograms(), arcs).prop_map(|(histograms, arcs)| Profile { histograms, arcs, blocks: Vec::new() })
+    (histograms(), arcs).prop_map(|(histograms, arcs)| Profile::of_samples(histograms).unwrap().with_arcs(arcs))
 }
 
 /// Returns the function of an address after looking at all functions.
@@ -152,7 +154,8 @@ pub(crate) fn owner(functions: &Functions<'_>, address: u64) -> Option<FunctionI
 
 /// Returns the magnitude of the sums of a profile. Rounding errors are far smaller than this.
 pub(crate) fn magnitude(profile: &Profile) -> f64 {
-    let bins = profile.histograms.iter().flat_map(|histogram| (0..histogram.bins.len()).map(|at| histogram.count(at)));
+    let bins =
+        profile.histograms().iter().flat_map(|histogram| (0..histogram.bins().len()).map(|at| histogram.count(at)));
     1.0 + bins.map(|count| count.unsigned_abs() as f64).sum::<f64>()
 }
 

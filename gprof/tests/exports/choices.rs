@@ -48,12 +48,11 @@ fn estimates_have_bounds_unless_time_is_left_out() {
     let symbol = |at: u64, name| Symbol { address: LOW + 4 * at, name, is_static: false, is_func: true };
     let names: [&[u8]; 3] = [b"_start", b"main", b"f"];
     let table = Table { symbols: (0..).zip(names).map(|(at, name)| symbol(at, name)).collect(), end: LOW + 12 };
-    let (highpc, bins) = (LOW + 12, vec![0, 2, 5]);
-    let dimension = gmon::Dimension::SECONDS;
-    let histogram = gmon::Histogram { lowpc: LOW, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
+    let (highpc, bins) = (LOW + 12, vec![0_u16, 2, 5]);
+    let histogram = gmon::Histogram::new(LOW..highpc, gmon::Unit::seconds(100), bins).unwrap();
     let arcs = [(LOW + 1, LOW + 4, 1), (LOW + 5, LOW + 8, 3)];
-    let arcs = arcs.map(|(frompc, selfpc, count)| gmon::Arc { frompc, selfpc, count }).to_vec();
-    let profile = gmon::Profile { histograms: vec![histogram], arcs, blocks: Vec::new() };
+    let arcs = arcs.map(|(frompc, selfpc, count)| gmon::Arc::new(frompc, selfpc, count)).to_vec();
+    let profile = gmon::Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs);
     for (words, has_bounds) in [
         ("", true),
         ("-Cf", true),

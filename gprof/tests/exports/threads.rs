@@ -17,7 +17,7 @@ pub(crate) fn add(stacks: &mut Stacks, calls: &[Arc]) -> [Option<u32>; NAMES.len
         number += 1;
         // The first thread says more calls than there were, the last none.
         let count = |count: u64| [count.saturating_mul(2), count / 2, count, 0][number as usize - 1];
-        let calls = calls.iter().map(|arc| Arc { count: count(arc.count), ..*arc }).collect();
+        let calls = calls.iter().map(|arc| Arc::new(arc.frompc, arc.selfpc, count(arc.count))).collect();
         let thread = Thread { name: name.to_vec(), number: Some(number).filter(|number| *number != 2), calls };
         stacks.add_thread(thread).and_then(|thread| stacks.push(None, Place::Thread(thread), 0))
     })
@@ -63,10 +63,14 @@ pub(crate) fn check(analysis: &Analysis<'_>) {
 #[test]
 fn each_thread_has_its_part() {
     let (table, profile) = main_and_f([3, 10], 9);
-    let arc = profile.arcs[0];
+    let arc = profile.arcs()[0];
     let mut stacks = Stacks::new();
     for (name, count, [own, below]) in [(b"reader", 2, [1, 4]), (b"writer", 6, [0, 6])] {
-        let thread = Thread { name: name.to_vec(), number: Some(count + 40), calls: vec![Arc { count, ..arc }] };
+        let thread = Thread {
+            name: name.to_vec(),
+            number: Some(count + 40),
+            calls: vec![Arc::new(arc.frompc, arc.selfpc, count)],
+        };
         let thread = stacks.add_thread(thread).and_then(|thread| stacks.push(None, Place::Thread(thread), 0));
         let main = stacks.push(thread, Place::Code(LOW + 1), own);
         stacks.push(main, Place::Code(LOW + 5), below);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gmon::{Arc, Dimension, Histogram};
+use gmon::{Arc, Dimension, Histogram, Unit};
 use gprof::internals::{Functions, Symbol};
 use gprof::{Place, Stacks};
 
@@ -109,7 +109,7 @@ impl Program {
     pub fn run(&self, steps: &[Step]) -> Run {
         let mut run = Run {
             stacks: Stacks::new(),
-            arcs: vec![Arc { frompc: 8, selfpc: LOW + 4, count: 1 }],
+            arcs: vec![Arc::new(8, LOW + 4, 1)],
             bins: vec![0; NAMES.len() * SIZE as usize],
             inclusive: vec![0; NAMES.len()],
             calls: BTreeMap::new(),
@@ -128,14 +128,14 @@ impl Program {
                     };
                     let return_address = after(running, site);
                     *run.calls.entry((running, called)).or_insert(0) += 1;
-                    run.arcs.push(Arc { frompc: return_address, selfpc: start(called) + 4, count: 1 });
+                    run.arcs.push(Arc::new(return_address, start(called) + 4, 1));
                     stack.push(Activation { return_address, functions: vec![called] });
                 }
                 Step::Tail(which) if !self.tails[running].is_empty() && stack.len() > 1 => {
                     let called = self.tails[running][which % self.tails[running].len()];
                     let frompc = top.return_address;
                     *run.calls.entry((running, called)).or_insert(0) += 1;
-                    run.arcs.push(Arc { frompc, selfpc: start(called) + 4, count: 1 });
+                    run.arcs.push(Arc::new(frompc, start(called) + 4, 1));
                     stack.last_mut().unwrap().functions.push(called);
                 }
                 Step::Return if stack.len() > 1 => _ = stack.pop(),
@@ -166,7 +166,7 @@ impl Run {
 
     pub fn histogram(&self) -> Histogram {
         let (highpc, dimension) = (LOW + self.bins.len() as u64, Dimension::SECONDS);
-        Histogram { lowpc: LOW, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins: self.bins.clone() }
+        Histogram::new(LOW..highpc, Unit { profrate: 100, dimension, abbrev: b's' }, self.bins.clone()).unwrap()
     }
 }
 

@@ -48,7 +48,7 @@ fn for_every_scale(check: impl Fn(u32, usize)) {
 
 /// The compiler requires a panic handler. No code reaches the handler, and a test of the linked objects proves that
 /// it is not in them.
-#[cfg(not(test))]
+#[cfg(all(feature = "object", not(test)))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}

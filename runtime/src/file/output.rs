@@ -197,6 +197,16 @@ pub(crate) fn close(file: Fd) -> Result<(), Errno> {
     if is_kept { Ok(()) } else { file.close() }
 }
 
+/// Closes a file like [`close`], after `written` says how writing ended. If writing failed, the file becomes empty: an empty file is better
+/// than a part that seems complete.
+pub(crate) fn finish<T>(file: Fd, written: Result<T, Errno>) -> Result<T, Refusal> {
+    if written.is_err() {
+        let _ = file.truncate();
+    }
+    let closed = close(file);
+    written.and_then(|written| closed.map(|()| written)).map_err(|error| (&b"write"[..], error))
+}
+
 /// Opens the file. If the name has the process number and is taken by another process, the next name is tried.
 fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
     let before = PER_PROCESS.name_attempt.load(Relaxed);

@@ -24,12 +24,7 @@ pub(crate) fn store<T>(
     }
     let file = output::open_kept(kept)?;
     let written = write(file);
-    if written.is_err() {
-        // An empty file is better than a part that seems complete.
-        let _ = file.truncate();
-    }
-    let closed = output::close(file);
-    written.and_then(|written| closed.map(|()| written)).map_err(|error| (&b"write"[..], error))
+    output::finish(file, written)
 }
 
 /// Creates the new file; `None` if there is no old file with contents that may be overwritten, or if the process may not create and remove

@@ -209,5 +209,5 @@ impl Sink for Writer {
 
 /// Converts an arc of the buffer for the encoders.
 pub(crate) fn encoded(arc: &RawArc) -> Arc {
-    Arc { frompc: arc.raw_frompc as u64, selfpc: arc.raw_selfpc as u64, count: arc.raw_count as u64 }
+    Arc::new(arc.raw_frompc as u64, arc.raw_selfpc as u64, arc.raw_count as u64)
 }

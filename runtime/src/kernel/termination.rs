@@ -105,14 +105,7 @@ fn say_clamped(name: &CStr, bins: usize) {
 /// Stores `size` bytes of the program's memory as the file, unchanged. If some of the memory is missing, the file
 /// stays empty.
 pub fn store_memory(address: usize, size: usize) {
-    let stored = output::open_as_captured().and_then(|file| {
-        let written = file.write_memory(address, size);
-        if written.is_err() {
-            let _ = file.truncate();
-        }
-        let closed = output::close(file);
-        written.and(closed).map_err(|error| (&b"write"[..], error))
-    });
+    let stored = output::open_as_captured().and_then(|file| output::finish(file, file.write_memory(address, size)));
     if let Err(refusal) = stored {
         output::say_refusal(names::name().to_bytes(), refusal, b"");
     }
@@ -140,12 +133,7 @@ fn store_snapshot(kernels: &KernelsProfil, arcs: &[RawArc]) {
     let profile = finished(arcs).map(|profile| Finished { arcs: [&[], arcs], ..profile });
     let stored = profile.ok_or((&b"use its buffer"[..], Errno::EINVAL)).and_then(|profile| {
         let file = (kernels.open_snapshot)()?;
-        let written = forms::write(file, &profile, system::form(bins::carries().is_some()));
-        if written.is_err() {
-            let _ = file.truncate();
-        }
-        let closed = output::close(file);
-        written.and(closed).map_err(|error| (&b"write"[..], error))
+        output::finish(file, forms::write(file, &profile, system::form(bins::carries().is_some())))
     });
     if let Err((what, error)) = stored {
         say_error(&[names::name().to_bytes(), b": cannot ", what], error);

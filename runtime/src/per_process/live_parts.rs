@@ -1,4 +1,4 @@
-//! The parts of the live side file that the process changes in the file itself, as docs/format.md has them.
+//! The parts of the live side file that the process changes in the file itself, as docs/side-file.md has them.
 
 use core::ffi::c_void;
 use core::ops::Range;

@@ -169,11 +169,30 @@ fn a_compiler_that_runs_the_wrapper_is_refused() {
 }
 
 #[test]
+fn the_version_follows_the_compilers() {
+    let place = project("builds-version");
+    for compiler in ["cc", "clang"].into_iter().filter(|name| has(name)) {
+        let told = |command: &str| {
+            let output = shell(&place, command);
+            assert!(output.status.success(), "{command}: {output:?}");
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let target = told(&format!("{compiler} -dumpmachine"));
+        let theirs = told(&format!("{compiler} --version"));
+        let ours = format!("{theirs}gmon-cc (gmon toolchain) {} for {target}", env!("CARGO_PKG_VERSION"));
+        assert_eq!(told(&format!("CC={compiler} gmon-cc --version")), ours);
+    }
+    // The status of a compiler that fails is the status of gmon-cc.
+    let failing = shell(&place, "CC=false gmon-cc --version");
+    assert_eq!((failing.status.code(), failing.stdout), (Some(1), Vec::new()));
+}
+
+#[test]
 fn queries_and_compilations_work_as_with_the_compiler() {
     let place = project("builds-questions");
     for compiler in ["cc", "clang"].into_iter().filter(|name| has(name)) {
         for words in
-            ["", "--version", "--help", "-v", "-###", "-dumpmachine", "-dumpversion", "-E", "-M", "-c missing.c"]
+            ["", "-c --version", "--help", "-v", "-###", "-dumpmachine", "-dumpversion", "-E", "-M", "-c missing.c"]
         {
             let ours = shell(&place, &format!("CC={compiler} gmon-cc {words}"));
             let theirs = shell(&place, &format!("{compiler} {words}"));

@@ -1,6 +1,7 @@
 //! The live side file is whole at every instant: before each instruction of a handler that counts a sample, and before and after each
 //! system call. So it does not matter when the program is killed.
 
+use gmon_tests::profiles::samples;
 use std::fs::{self, File};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -118,7 +119,7 @@ impl Traced {
         }
         let side = SideFile::parse(&bytes).unwrap();
         let ticks = side.contexts().total() + side.unwalked().map(|(_, ticks)| ticks).sum::<u64>();
-        let in_profile: u64 = read(&self.profile).histograms.iter().flat_map(|histogram| &histogram.bins).sum();
+        let in_profile: u64 = samples(&read(&self.profile));
         let all = in_profile + side.samples().iter().map(Samples::total).sum::<u64>();
         let (found, known) = ((ticks, side.objects().count(), side.calls().len()), self.known);
         // A sample is counted in the profile first, and in the tree when its walk is over.

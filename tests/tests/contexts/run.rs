@@ -61,15 +61,14 @@ impl Run {
     /// The bins that are not 0, sorted by place. Samples of single threads are left out.
     fn bins(&self) -> Vec<Bin> {
         let mut bins = Vec::new();
-        for histogram in &self.profile.histograms {
-            let size = histogram.highpc - histogram.lowpc;
-            let number = histogram.bins.len() as u64;
-            let start = |index: u64| histogram.lowpc + (index * size).div_ceil(number);
-            let sampled = (0u64..).zip(&histogram.bins).filter(|(_, ticks)| **ticks > 0);
-            bins.extend(sampled.map(|(index, ticks)| Bin {
+        for histogram in self.profile.histograms() {
+            let size = histogram.highpc() - histogram.lowpc();
+            let number = histogram.len();
+            let start = |index: u64| histogram.lowpc() + (index * size).div_ceil(number);
+            bins.extend(histogram.hit().map(|(index, ticks)| Bin {
                 object: PROGRAM,
                 addresses: start(index)..start(index + 1),
-                ticks: *ticks,
+                ticks: ticks as u64,
             }));
         }
         for samples in self.side.samples().iter().filter(|samples| samples.thread().is_none()) {

@@ -97,7 +97,7 @@ fn no_call_is_lost_if_threads_are_told_apart() {
         let run = Run::read(&program, &side.with_extension(""));
         let of_threads = run.side.calls().iter().filter(|calls| calls.thread().is_some()).flat_map(Calls::calls);
         let calls: u64 = of_threads.filter(|call| call.callee.object == PROGRAM).map(|call| call.count).sum();
-        assert_eq!(calls, run.profile.arcs.iter().map(|arc| arc.count).sum::<u64>(), "{}", side.display());
+        assert_eq!(calls, run.profile.arcs().iter().map(|arc| arc.count).sum::<u64>(), "{}", side.display());
         let listed: u64 = run.side.threads().iter().map(|thread| thread.calls).sum();
         assert!(listed >= calls && calls > 0, "{listed} {calls}");
     }

@@ -1,5 +1,6 @@
 //! OpenBSD's profil, which stores a file.
 
+use gmon_tests::profiles::samples;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -47,14 +48,14 @@ fn check(path: &Path, arcs: u64) {
     assert!(file.is_file() && file.nlink() == 1 && file.permissions().mode() & 0o7777 == 0o600, "{file:?}");
     let bytes = fs::read(path).unwrap();
     assert_eq!(bytes.len() as u64, LENGTH - 240 + arcs);
-    assert_eq!(gmon::detect(&bytes, &Hints::default()).unwrap().form, Form::OpenBsd);
+    assert_eq!(gmon::detect(&bytes, &Hints::default()).unwrap().encoding().form, Form::OpenBsd);
     let profile = gmon::read(&bytes, &Hints::default()).unwrap();
-    assert_eq!(profile.arcs.iter().map(|arc| arc.count).sum::<u64>(), arcs / 24 * 7);
+    assert_eq!(profile.arcs().iter().map(|arc| arc.count).sum::<u64>(), arcs / 24 * 7);
 }
 
 fn ticks(path: &Path) -> u64 {
     let profile = gmon::read(&fs::read(path).unwrap(), &Hints::default()).unwrap();
-    profile.histograms.iter().flat_map(|histogram| &histogram.bins).sum()
+    samples(&profile)
 }
 
 #[test]

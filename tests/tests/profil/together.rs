@@ -33,13 +33,13 @@ fn counted(image: &Path, profile: &Path) -> (BTreeMap<String, u64>, BTreeMap<Str
         |address: u64| functions.range(..=address).next_back().map_or(String::new(), |(_, name)| name.clone());
     let profile = gmon::read(&fs::read(profile).unwrap(), &Hints::default()).unwrap();
     let (mut samples, mut calls) = (BTreeMap::new(), BTreeMap::new());
-    for histogram in &profile.histograms {
-        let size = (histogram.highpc - histogram.lowpc) / histogram.bins.len() as u64;
-        for (bin, count) in histogram.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
-            *samples.entry(function(histogram.lowpc + bin as u64 * size)).or_default() += count;
+    for histogram in profile.histograms() {
+        let size = (histogram.highpc() - histogram.lowpc()) / histogram.len();
+        for (bin, count) in histogram.hit() {
+            *samples.entry(function(histogram.lowpc() + bin * size)).or_default() += count as u64;
         }
     }
-    for arc in &profile.arcs {
+    for arc in profile.arcs() {
         *calls.entry(function(arc.selfpc)).or_default() += arc.count;
     }
     (samples, calls)

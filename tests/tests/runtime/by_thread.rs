@@ -84,7 +84,7 @@ fn check_sums(profile: &Profile, side: &SideFile) {
         assert_eq!(thread.calls, sum, "{thread:?}");
     }
     let mut of_profile = BTreeMap::new();
-    for arc in profile.arcs.iter().filter(|arc| arc.count > 0) {
+    for arc in profile.arcs().iter().filter(|arc| arc.count > 0) {
         // In a live profile, calls from outside have an address outside.
         let from_program = side.program().unwrap().code.contains(&arc.frompc);
         *of_profile.entry((if from_program { arc.frompc } else { 0 }, arc.selfpc)).or_insert(0) += arc.count;

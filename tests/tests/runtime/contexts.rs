@@ -1,5 +1,6 @@
 //! The calling contexts of samples, in the side file.
 
+use gmon_tests::profiles::samples;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -59,7 +60,7 @@ fn ending(chains: &Chains, functions: &str) -> u64 {
 
 /// Checks that every tick of a run is in the tree or in a sum, and that no chain was cut.
 pub(crate) fn check_sums(side: &SideFile, profile: &Profile) {
-    let in_bins: u64 = profile.histograms.iter().flat_map(|histogram| &histogram.bins).sum();
+    let in_bins: u64 = samples(profile);
     let outside: u64 = side.samples().iter().map(Samples::total).sum();
     let unwalked: u64 = side.unwalked().map(|(_, ticks)| ticks).sum();
     assert_eq!(side.contexts().total() + unwalked, in_bins + outside);

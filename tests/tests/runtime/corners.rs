@@ -86,7 +86,7 @@ fn samples_at_any_stack_depth_under_valgrind() {
     assert_eq!(printed, "calls counted 2001\n");
     let profile = program.profile();
     assert_eq!(calls(&profile, program.symbols()).get("calls counted"), Some(&2001));
-    assert!(!profile.histograms.is_empty());
+    assert!(!profile.histograms().is_empty());
     // Fatal signals end it as without us, and with a profile.
     let program = Program::compile("corners-valgrind", "ends.c", &["-O1"]);
     let mut valgrind = Command::new("valgrind");

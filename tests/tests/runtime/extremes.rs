@@ -36,7 +36,7 @@ fn a_million_distinct_arcs() {
     let symbols = program.symbols();
     let between = |from: &str, to: &str| from.starts_with("caller") && to.starts_with("callee");
     let mut distinct = 0;
-    for arc in &profile.arcs {
+    for arc in profile.arcs() {
         if between(symbols.function(arc.frompc.saturating_sub(1)), symbols.function(arc.selfpc)) {
             assert_eq!(arc.count, 2);
             distinct += 1;
@@ -62,7 +62,7 @@ fn grown(what: &str) -> (u64, u64) {
     for number in 0..1000 {
         assert_eq!(counted.get(&format!("calls callee{number:03}")), Some(&800));
     }
-    assert!(profile.arcs.len() > 400_000, "{}", profile.arcs.len());
+    assert!(profile.arcs().len() > 400_000, "{}", profile.arcs().len());
     (ticks(&profile, symbols).get("tick").copied().unwrap_or(0), counted.get("calls tick").copied().unwrap_or(0))
 }
 
@@ -102,7 +102,7 @@ fn more_arcs_than_fit_the_buffer_need_no_second_copy_of_the_samples() {
     let grown: u64 = printed.trim().strip_prefix("grown ").unwrap().parse().unwrap();
     // 80,000 arcs of 24 bytes are 1,875 KiB; the samples alone are 12,288 KiB.
     assert!((1..6000).contains(&grown), "{printed}");
-    assert_eq!(program.profile().arcs.iter().filter(|arc| arc.count == 2).count(), 80_000);
+    assert_eq!(program.profile().arcs().iter().filter(|arc| arc.count == 2).count(), 80_000);
 }
 
 #[test]

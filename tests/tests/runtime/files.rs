@@ -18,7 +18,7 @@ fn said(output: &Output) -> String {
 fn it_is_gmon_out_in_the_directory_where_the_program_started() {
     let program = Program::compile("files-plain", "control.c", &[]);
     assert_eq!(said(&program.command(&["x"]).output().unwrap()), "");
-    assert_eq!(read(&program.directory.join("gmon.out")).histograms.len(), 1);
+    assert_eq!(read(&program.directory.join("gmon.out")).histograms().len(), 1);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn files(program: &Program) -> Vec<String> {
     names
 }
 
-/// The headers in readelf's output, in the manner of docs/format.md.
+/// The headers in readelf's output, in the manner of docs/side-file.md.
 fn sum_of_headers(program: &Program) -> String {
     let path = program.executable.to_str().unwrap();
     let hexadecimal = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap();

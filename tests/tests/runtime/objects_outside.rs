@@ -7,6 +7,7 @@ use std::process::Command;
 
 use gmon::Profile;
 use gmon::side_file::{ELSEWHERE, KERNEL, Kind, PROGRAM};
+use gmon_tests::profiles::samples;
 use gmon_tests::side::Side;
 
 use crate::support::{Program, Symbols, calls, compare, directory, quiet, root, ticks, tool};
@@ -132,9 +133,9 @@ fn in_the_c_library() {
     let program = Program::compile("outside-libc", "host.c", &[]);
     program.run(&["libc", "5000"]);
     let side = program.side();
-    let found: u64 = side.profile_of_object("libc.so.6").histograms.iter().flat_map(|histogram| &histogram.bins).sum();
+    let found: u64 = samples(&side.profile_of_object("libc.so.6"));
     assert!((5000..5200).contains(&found), "{found}");
-    let own: u64 = program.profile().histograms.iter().flat_map(|histogram| &histogram.bins).sum();
+    let own: u64 = samples(&program.profile());
     assert!(own < 100, "only {own} of the samples are in the program");
     // The kernel's clock is read without a system call.
     assert!([KERNEL, ELSEWHERE].iter().all(|place| side.samples_of(*place) < 100), "{side:?}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use gmon::{Counter, CounterWidth, Encoding, Form, Hints, Order, Word};
+use gmon::{Counter, CounterWidth, DataModel, Encoding, Form, Hints, Order};
 
 use crate::support::{Program, quiet, read, ticks};
 
@@ -28,8 +28,8 @@ fn each_sample_counts_in_its_function() {
         let program = Program::compile(&format!("ticks-{mode}"), "ticks.c", link);
         program.run(&["300", "100"]);
         let profile = program.profile();
-        assert_eq!(profile.histograms.len(), 1);
-        assert_eq!(profile.histograms[0].profrate, 100);
+        assert_eq!(profile.histograms().len(), 1);
+        assert_eq!(profile.histograms()[0].unit().profrate, 100);
         assert_close(own(&ticks(&profile, program.symbols())), [300, 100]);
     }
 }
@@ -68,17 +68,18 @@ fn the_form_is_the_requested_one() {
         ("gnu", Form::Gnu, Form::Gnu, 66000),
     ];
     let path = program.directory.join("gmon.out");
-    let encoding = |form| Encoding { form, word: Word::W64, order: Order::Little };
+    let detected = |path| gmon::detect(&std::fs::read(path).unwrap(), &Hints::default()).unwrap().encoding();
+    let encoding = |form| Encoding::new(form, DataModel::Lp64, Order::Little);
     for (name, form, form_of_many, most) in all {
         quiet(&program.command(&["1000", "10"]).env("GMON_FORMAT", name).output().unwrap());
-        assert_eq!(gmon::detect(&std::fs::read(&path).unwrap(), &Hints::default()), Ok(encoding(form)));
+        assert_eq!(detected(&path), encoding(form));
         assert_close(own(&ticks(&read(&path), program.symbols())), [1000, 10]);
 
         let output = program.command(&["66000", "10"]).env("GMON_FORMAT", name).output().unwrap();
         assert!(output.status.success());
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(said.contains("overflowed"), most == 65535, "{name}: {said}");
-        assert_eq!(gmon::detect(&std::fs::read(&path).unwrap(), &Hints::default()), Ok(encoding(form_of_many)));
+        assert_eq!(detected(&path), encoding(form_of_many));
         assert_close(own(&ticks(&read(&path), program.symbols())), [most, 10]);
     }
 }

@@ -45,7 +45,7 @@ fn kernel_rate(program: &Program) -> i32 {
     let output =
         program.command(&["alone", "0"]).env("GMON_HZ", "10000").env("GMON_SAMPLER", "timer").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    let rate = program.profile().histograms[0].profrate;
+    let rate = program.profile().histograms()[0].unit().profrate;
     assert_eq!(said, format!("gmon: GMON_HZ=10000 is more than timers can do here: using {rate}\n"));
     i32::try_from(rate).unwrap()
 }
@@ -61,9 +61,9 @@ fn the_header_has_the_actual_rate() {
     for (sampler, rate) in wishes {
         let variables = [("GMON_SAMPLER", sampler), ("GMON_HZ", rate)];
         let Some((profile, ticks)) = sampled(&program, &["alone", "1"], &variables) else { continue };
-        assert_eq!(profile.histograms[0].profrate.to_string(), rate);
+        assert_eq!(profile.histograms()[0].unit().profrate.to_string(), rate);
         // One second of CPU time, part of it spent reading the clock, outside the program.
-        let seconds = of(&ticks, "first") as f64 / f64::from(profile.histograms[0].profrate as i32);
+        let seconds = of(&ticks, "first") as f64 / f64::from(profile.histograms()[0].unit().profrate as i32);
         assert!((0.7..1.1).contains(&seconds), "{variables:?}: {seconds} seconds");
     }
 }
@@ -275,7 +275,7 @@ fn invalid_values_are_named_and_defaults_are_used() {
     let said = |variables: &[(&str, &str)]| {
         let output = program.command(&["alone", "0"]).envs(variables.iter().copied()).output().unwrap();
         assert!(output.status.success());
-        let rate = program.profile().histograms[0].profrate;
+        let rate = program.profile().histograms()[0].unit().profrate;
         (String::from_utf8(output.stderr).unwrap(), rate)
     };
     let line = |what: &str| (format!("gmon: {what}\n"), 100);
@@ -310,7 +310,7 @@ fn without(
     assert!(output.status.success(), "{output:?}");
     let profile = program.profile();
     let ticks = ticks(&profile, program.symbols());
-    Some((String::from_utf8(output.stderr).unwrap(), profile.histograms[0].profrate, ticks))
+    Some((String::from_utf8(output.stderr).unwrap(), profile.histograms()[0].unit().profrate, ticks))
 }
 
 #[test]

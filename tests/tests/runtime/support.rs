@@ -162,7 +162,7 @@ impl Symbols {
 pub(crate) fn calls(profile: &Profile, symbols: &Symbols) -> BTreeMap<String, u64> {
     let mut calls = BTreeMap::new();
     // A live file has arcs with no calls where there is room for more.
-    for arc in profile.arcs.iter().filter(|arc| arc.count > 0) {
+    for arc in profile.arcs().iter().filter(|arc| arc.count > 0) {
         // The call is before the return address, which may already be the next function's.
         let (caller, callee) = (symbols.function(arc.frompc.saturating_sub(1)), symbols.function(arc.selfpc));
         *calls.entry(format!("calls {callee}")).or_default() += arc.count;
@@ -174,11 +174,11 @@ pub(crate) fn calls(profile: &Profile, symbols: &Symbols) -> BTreeMap<String, u6
 /// The samples of each function. A bin that two functions share belongs to the function of its first byte.
 pub(crate) fn ticks(profile: &Profile, symbols: &Symbols) -> BTreeMap<String, u64> {
     let mut ticks = BTreeMap::new();
-    for histogram in &profile.histograms {
-        let bin_size = (histogram.highpc - histogram.lowpc) / histogram.bins.len() as u64;
-        for (bin, count) in histogram.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let function = symbols.function(histogram.lowpc + bin as u64 * bin_size);
-            *ticks.entry(function.to_owned()).or_default() += count;
+    for histogram in profile.histograms() {
+        let bin_size = (histogram.highpc() - histogram.lowpc()) / histogram.len();
+        for (bin, count) in histogram.hit() {
+            let function = symbols.function(histogram.lowpc() + bin * bin_size);
+            *ticks.entry(function.to_owned()).or_default() += count as u64;
         }
     }
     ticks

@@ -10,8 +10,8 @@ use gmon_tests::{directory, gprof, read};
 use crate::made::{Image, Run, images, printed, refused};
 
 fn parsed(bytes: &[u8]) -> Profile {
-    let mut profile = gmon::read(bytes, &gmon::Hints { word: Some(Word::W64), ..gmon::Hints::default() }).unwrap();
-    profile.arcs.sort_by_key(|arc| (arc.frompc, arc.selfpc));
+    let mut profile = gmon::read(bytes, &gmon::Hints::new().with_word(Word::W64)).unwrap();
+    profile.arcs_mut().sort_by_key(|arc| (arc.frompc, arc.selfpc));
     profile
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use gmon::side_file::{Call, Checksum, Identity, KERNEL, Kind, Object, Place, SideFile, property};
-use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, DataModel, Encoding, Form, Histogram, Order, Profile, Unit, Word};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compile, gprof, read};
 use gprof::internals::Headers;
@@ -86,17 +86,14 @@ impl Run {
         for (bin, ticks) in self.ticks.get(&image).into_iter().flatten() {
             bins[(bin - code.start / BIN) as usize] += ticks;
         }
-        let (dimension, abbrev) = (Dimension::SECONDS, b's');
         let (lowpc, highpc) = (code.start, code.end);
-        let histogram = Histogram { lowpc, highpc, profrate: RATE, dimension, abbrev, signed: false, bins };
+        let histogram = Histogram::new(lowpc..highpc, Unit::seconds(RATE), bins).unwrap();
         let calls = self.calls.iter().filter(|((_, _, to, _), _)| *to == image);
-        let arc = |((from, frompc, to, selfpc), count): (&(usize, u64, usize, u64), &u64)| Arc {
-            frompc: if from == to { *frompc } else { 0 },
-            selfpc: *selfpc,
-            count: *count,
+        let arc = |((from, frompc, to, selfpc), count): (&(usize, u64, usize, u64), &u64)| {
+            Arc::new(if from == to { *frompc } else { 0 }, *selfpc, *count)
         };
-        let profile = Profile { histograms: vec![histogram], arcs: calls.map(arc).collect(), blocks: Vec::new() };
-        gmon::write(&profile, Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little }).unwrap()
+        let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(calls.map(arc));
+        gmon::write(&profile, Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little)).unwrap()
     }
 
     /// Writes the profile of the program.

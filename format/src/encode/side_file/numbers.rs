@@ -67,7 +67,7 @@ pub fn string<S: Sink>(out: &mut S, text: &[u8]) {
 /// 2, 3.
 #[must_use]
 pub const fn zigzag(difference: u64) -> u64 {
-    difference << 1 ^ difference.cast_signed().wrapping_shr(63).cast_unsigned()
+    difference << 1 ^ (difference as i64).wrapping_shr(63) as u64
 }
 
 /// The difference of which [`zigzag`] made this number.
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn differences_come_back() {
         for (difference, expected) in [(0_i64, 0), (-1, 1), (1, 2), (-2, 3), (i64::MAX, u64::MAX - 1)] {
-            assert_eq!(zigzag(difference.cast_unsigned()), expected);
+            assert_eq!(zigzag(difference as u64), expected);
         }
         for difference in [0, 1, u64::MAX, 1 << 63, (1 << 63) - 1, 0x1234_5678_9abc_def0] {
             assert_eq!(unzigzag(zigzag(difference)), difference);

@@ -1,12 +1,13 @@
 //! Reads the items in the parts of a side file.
 
+use crate::Field;
 use crate::encode::side_file::{Call, CutReason, Place, unzigzag};
 use crate::layout::side_file::{IS_CLOSED, IS_PROGRAM, IS_VDSO};
+use crate::read::Result;
 use crate::read::cursor::Cursor;
 use crate::side_file::content::{Refused, SideFile};
 use crate::side_file::counts::Thread;
 use crate::side_file::object::{Identity, Kind, Mapping, Object};
-use crate::{Field, Result};
 
 pub(super) fn properties(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
     while content.left() > 0 {

@@ -10,8 +10,9 @@ use crate::layout::side_file::{
     BIG, CALLS, CONTEXTS, CUTS, END, FILLER, HEADER_SIZE, LITTLE, LIVE, MAGIC, MAJOR, MAPPINGS, OBJECTS,
     PART_HEADER_SIZE, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS, REQUIRED, SAMPLES, THREADS, Tag,
 };
+use crate::read::Result;
 use crate::read::cursor::Cursor;
-use crate::{Error, Field, Order, Part, Result, SideFileError, Word};
+use crate::{Field, Order, Part, ReadError, SideFileError, Word};
 use raw::Raw;
 
 impl SideFile {
@@ -63,10 +64,10 @@ fn header(cursor: &mut Cursor<'_>) -> Result<SideFile> {
     let offset = header.offset();
     let [major, _, word, order] = header.array()?;
     if major != MAJOR {
-        return Err(Error::BadVersion { version: major.into(), offset });
+        return Err(ReadError::BadVersion { version: major.into(), offset });
     }
     let bad = |field, value: u8, at: u64| {
-        Error::from(SideFileError::BadValue { field, value: value.into(), offset: offset.saturating_add(at) })
+        ReadError::from(SideFileError::BadValue { field, value: value.into(), offset: offset.saturating_add(at) })
     };
     let word = match word {
         4 => Word::W32,

@@ -19,8 +19,8 @@ impl Calls {
     /// Finds the functions of all arcs, whatever the user selected.
     pub(super) fn new(profile: &Profile, functions: &Functions<'_>) -> Calls {
         let owner = |address| functions.find(address).map(|id| functions[id].counts_for);
-        let (mut pairs, mut counts) = (Vec::with_capacity(profile.arcs.len()), vec![0_u64; functions.len()]);
-        for arc in profile.arcs.iter().filter(|arc| arc.count != 0) {
+        let (mut pairs, mut counts) = (Vec::with_capacity(profile.arcs().len()), vec![0_u64; functions.len()]);
+        for arc in profile.arcs().iter().filter(|arc| arc.count != 0) {
             let Some(called) = owner(arc.selfpc) else { continue };
             let count = &mut counts[called.index()];
             *count = count.saturating_add(arc.count);

@@ -69,7 +69,7 @@ impl Bounds {
     /// Computes the bounds of all functions. `program` selects all functions but those of the profiling runtime.
     #[must_use]
     pub fn new(profile: &Profile, functions: &Functions<'_>, program: &Selection) -> Bounds {
-        let samples = Samples::new(&profile.histograms, functions, program);
+        let samples = Samples::new(profile.histograms(), functions, program);
         let calls = Calls::new(profile, functions);
         let stacks = Stacks::new(&calls, &samples, functions);
         let (upper, is_upper_exact) = upper(&stacks, &samples, functions);

@@ -73,11 +73,7 @@ mod tests {
     fn graph(functions: u64, calls: &[(u64, u64, u64)]) -> (Arcs, Functions<'static>) {
         let symbol = |n: u64| Symbol { address: 16 * (n + 1), name: b"f", is_static: false, is_func: true };
         let functions = Functions::with_aliases((0..=functions).map(symbol).collect());
-        let arc = |(from, to, count): &(u64, u64, u64)| gmon::Arc {
-            frompc: 16 * (from + 1),
-            selfpc: 16 * (to + 1),
-            count: *count,
-        };
+        let arc = |(from, to, count): &(u64, u64, u64)| gmon::Arc::new(16 * (from + 1), 16 * (to + 1), *count);
         let arcs: Vec<gmon::Arc> = calls.iter().map(arc).collect();
         (Arcs::new(&arcs, &functions), functions)
     }

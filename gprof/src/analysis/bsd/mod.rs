@@ -69,7 +69,7 @@ pub(crate) fn report<'data>(arguments: &Arguments, profile: &Profile, image: &'d
     let rules = Rules::bsd(arguments.dialect);
     let functions = Functions::with_aliases(image.symbols.clone());
     let everything = Selection::by_names(&functions, &HashSet::new(), &HashSet::new());
-    let flat = Flat::new(&profile.histograms, &functions, &everything);
+    let flat = Flat::new(profile.histograms(), &functions, &everything);
     let (graph, cut) = graph(arguments, profile, image, &functions, &flat);
     let unused = arguments.unused;
     let clock = Clock::new(profile, rules.granularity);
@@ -100,7 +100,7 @@ fn graph(
 ) -> (Graph, Vec<Arc>) {
     let rules = Rules::bsd(arguments.dialect);
     let static_calls = if arguments.static_calls {
-        static_calls::find(&image.machine_code, functions, &profile.histograms, rules.finds_all_static_calls)
+        static_calls::find(&image.machine_code, functions, profile.histograms(), rules.finds_all_static_calls)
     } else {
         Vec::new()
     };
@@ -132,7 +132,7 @@ fn kept_arcs(arguments: &Arguments, profile: &Profile, functions: &Functions<'_>
         functions.find(address).is_some_and(|function| names.contains(functions[function].name))
     };
     let is_kept = |arc: &&gmon::Arc| from.is_empty() || !(is_named(arc.frompc, &from) && is_named(arc.selfpc, &to));
-    profile.arcs.iter().filter(is_kept).copied().collect()
+    profile.arcs().iter().filter(is_kept).copied().collect()
 }
 
 fn flat_table<'data>(

@@ -137,7 +137,7 @@ impl<'a, 'data> CallSites<'a, 'data> {
         let called = || Some(self.functions[self.functions[self.functions.find(arc.selfpc)?].called_as?].counts_for);
         let gone = called().map(|called| self.gone(arc.frompc, called)).filter(|gone| !gone.is_doubtful);
         let last = gone.and_then(|gone| gone.functions.last().copied());
-        Arc { frompc: last.map_or(arc.frompc, |last| self.functions[last].address), ..*arc }
+        Arc::new(last.map_or(arc.frompc, |last| self.functions[last].address), arc.selfpc, arc.count)
     }
 }
 
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn calls_count_for_the_function_that_made_them() {
-        let arc = |selfpc| Arc { frompc: 0x1010, selfpc, count: 3 };
+        let arc = |selfpc| Arc::new(0x1010, selfpc, 3);
         let arcs = [arc(0x1044), arc(0x1064)];
         with_sites(&arcs, |_, sites| {
             let callers = arcs.map(|arc| sites.with_last_caller(&arc).frompc);
@@ -310,7 +310,7 @@ mod tests {
         const FUNCTIONS: u64 = 1 << 17;
         let symbol = |at| Symbol { address: 0x1000 + at * 16, name: b"f", is_static: false, is_func: true };
         let functions = Functions::new((0..FUNCTIONS).map(symbol).collect(), 0x1000 + FUNCTIONS * 16);
-        let arc = |at| Arc { frompc: 0x1008, selfpc: 0x1004 + at * 16, count: 1 };
+        let arc = |at| Arc::new(0x1008, 0x1004 + at * 16, 1);
         let arcs: Vec<Arc> = (0..FUNCTIONS).map(arc).collect();
         // call *%rax; call 0x1020
         let bytes = [[0x90; 6].as_slice(), &[0xff, 0xd0], &[0xe8, 0x13, 0, 0, 0]].concat();
@@ -322,7 +322,7 @@ mod tests {
             assert_eq!(sites.gone(arc.frompc, called), Gone::guessed(Vec::new()));
         }
         // The instruction before this address names a function, which is known in any case.
-        let arcs: Vec<Arc> = arcs.iter().map(|arc| Arc { frompc: 0x100d, ..*arc }).collect();
+        let arcs: Vec<Arc> = arcs.iter().map(|arc| Arc::new(0x100d, arc.selfpc, arc.count)).collect();
         let sites = CallSites::in_memory(&arcs, &functions, code);
         let [target, other] = [0x1020, 0x1040].map(|address| functions.find(address).unwrap());
         assert_eq!(sites.gone(0x100d, other), Gone::named(vec![target]));

@@ -191,7 +191,7 @@ mod tests {
         let symbol = |address| Symbol { address: 4 * address, name: b"f", is_static: false, is_func: true };
         let count = hub + callees;
         let functions = Functions::new((1..=count).map(symbol).collect(), 4 * (count + 1));
-        let arc = |from: u64, to: u64| gmon::Arc { frompc: 4 * from + 1, selfpc: 4 * to, count: 1 };
+        let arc = |from: u64, to: u64| gmon::Arc::new(4 * from + 1, 4 * to, 1);
         let callers = (1..=CALLERS).map(|caller| arc(caller, hub));
         let arcs: Vec<gmon::Arc> = callers.chain((hub + 1..=count).map(|callee| arc(hub, callee))).collect();
         let Selections { graph: entries, time, .. } = Selections::program(&functions);

@@ -211,7 +211,7 @@ mod tests {
     fn cycles(functions: u64, calls: &[(u64, u64)]) -> (Cycles, Functions<'static>) {
         let symbol = |n: u64| Symbol { address: 16 * (n + 1), name: b"f", is_static: false, is_func: true };
         let functions = Functions::new((0..functions).map(symbol).collect(), u64::MAX);
-        let arc = |(from, to): &(u64, u64)| gmon::Arc { frompc: 16 * (from + 1), selfpc: 16 * (to + 1), count: 2 };
+        let arc = |(from, to): &(u64, u64)| gmon::Arc::new(16 * (from + 1), 16 * (to + 1), 2);
         let arcs: Vec<gmon::Arc> = calls.iter().map(arc).collect();
         (Cycles::new(&Arcs::new(&arcs, &functions), &functions), functions)
     }

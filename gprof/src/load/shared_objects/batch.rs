@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gmon::{Accumulator, Hints, Histogram};
+use gmon::{Accumulator, Unit};
 
 use super::candidate::ObjectFile;
 use super::counts::SparseProfile;
@@ -50,7 +50,7 @@ impl CandidateSum {
 
     pub(super) fn add(&mut self, path: &Path, bytes: &[u8], headers: &Headers) {
         let path = ProfilePath::File(path.to_owned());
-        let hints = Hints { form: None, word: Some(headers.word), order: Some(headers.order) };
+        let hints = headers.hints;
         let added = profile_file::parse(&path, bytes, &hints).and_then(|mut file| {
             self.samples = self.samples.saturating_add(file.samples());
             file.info.is_shared_object = true;
@@ -79,14 +79,14 @@ impl CandidateSum {
 
     /// Adds the counts from side files to the sum of the profiles. Returns the number of samples outside the code of
     /// the object's file.
-    pub(super) fn settle(&mut self, path: &Path, file: &ObjectFile, unit: &Histogram) -> u64 {
+    pub(super) fn settle(&mut self, path: &Path, file: &ObjectFile, unit: Unit) -> u64 {
         let sparse = std::mem::take(&mut self.sparse);
         let (profile, outside) = sparse.profile(&file.code_in(&sparse.code), unit);
         self.samples = self.samples.saturating_sub(outside);
         if self.failure.is_none()
             && let Err(source) = self.sum.add_counts(profile)
         {
-            self.failure = Some(Error::Profile { file: path.display().to_string(), source });
+            self.failure = Some(Error::Profile { file: path.display().to_string(), source: source.into() });
         }
         outside
     }

@@ -53,7 +53,7 @@ impl CallsBetween {
             *count = count.saturating_add(call.count);
         }
         for (place, (profile, code)) in profiles.iter_mut().zip(code).enumerate() {
-            profile.arcs.retain_mut(|arc| {
+            profile.arcs_mut().retain_mut(|arc| {
                 // Address 0 of a shared object holds the ELF header and no code.
                 let is_from_nowhere = arc.frompc == 0 || !code.contains(&arc.frompc);
                 let Some(left) = known.get_mut(&(place, arc.selfpc)).filter(|left| is_from_nowhere && **left > 0)
@@ -71,7 +71,7 @@ impl CallsBetween {
     /// The calls, with addresses in the address space that the images share.
     pub(crate) fn arcs(&self, images: &Images<'_>) -> impl Iterator<Item = Arc> {
         let at = |(image, address)| images.place(image, address);
-        self.0.iter().map(move |call| Arc { frompc: at(call.from), selfpc: at(call.to), count: call.count })
+        self.0.iter().map(move |call| Arc::new(at(call.from), at(call.to), call.count))
     }
 }
 
@@ -86,15 +86,15 @@ mod tests {
     #[test]
     fn calls_from_nowhere_that_are_known_better_are_taken_out_once() {
         let calls = CallsBetween(vec![call(1, 0, 5), call(2, 0, 2), call(0, 1, 9)]);
-        let arc = |frompc, selfpc, count| Arc { frompc, selfpc, count };
+        let arc = |frompc, selfpc, count| Arc::new(frompc, selfpc, count);
         let arcs = vec![arc(0, 0x1000, 8), arc(0x1100, 0x1000, 4), arc(0, 0x1200, 3)];
-        let profile = Profile { arcs, ..Profile::default() };
-        let other = Profile { arcs: vec![arc(0, 0x1000, 4)], ..Profile::default() };
+        let profile = Profile::new().with_arcs(arcs);
+        let other = Profile::new().with_arcs(vec![arc(0, 0x1000, 4)]);
         let mut profiles = [profile, other];
         calls.remove_known(&mut profiles, &[0x1000..0x2000, 0x1000..0x2000]);
         let [profile, other] = profiles;
-        assert_eq!(profile.arcs, [arc(0, 0x1000, 1), arc(0x1100, 0x1000, 4), arc(0, 0x1200, 3)]);
-        assert_eq!(other.arcs, [], "never more than there are");
+        assert_eq!(profile.arcs(), [arc(0, 0x1000, 1), arc(0x1100, 0x1000, 4), arc(0, 0x1200, 3)]);
+        assert_eq!(other.arcs(), [], "never more than there are");
     }
 
     #[test]

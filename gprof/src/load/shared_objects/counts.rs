@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use gmon::side_file::Checksum;
-use gmon::{Arc, Histogram, Profile};
+use gmon::{Arc, Histogram, Profile, Unit};
 
 use crate::load::outside::OutsideImages;
 
@@ -37,7 +37,7 @@ impl RunCounts {
     /// The profile of the object with a number of the side file. A histogram covers all of the object's code; if the code
     /// is larger than that of real objects, histograms cover the parts with samples. `unit` has the unit of the samples.
     /// Returns `None` if nothing was counted in the object.
-    pub(crate) fn profile(&self, number: u32, unit: &Histogram) -> Option<Profile> {
+    pub(crate) fn profile(&self, number: u32, unit: Unit) -> Option<Profile> {
         let object = self.numbers.get(&number).and_then(|at| self.objects.get(*at));
         let ObjectCounts::Sparse(counts) = &object?.counts else { return None };
         if counts.bins.is_empty() && counts.arcs.is_empty() {
@@ -105,10 +105,10 @@ impl SparseProfile {
 
     /// The counts as a profile with a histogram that covers `code`. `unit` has the unit of the samples. Also returns the
     /// number of samples outside `code`.
-    pub(super) fn profile(&self, code: &Range<u64>, unit: &Histogram) -> (Profile, u64) {
+    pub(super) fn profile(&self, code: &Range<u64>, unit: Unit) -> (Profile, u64) {
         let arcs = self.arcs.clone();
         if self.bins.is_empty() {
-            return (Profile { arcs, ..Profile::default() }, 0);
+            return (Profile::new().with_arcs(arcs), 0);
         }
         let size = self.bin_size();
         let (start, end) = (code.start / size, code.end.div_ceil(size));
@@ -118,10 +118,8 @@ impl SparseProfile {
             let sum = at.and_then(|at| bins.get_mut(at)).unwrap_or(&mut outside);
             *sum = sum.saturating_add(*ticks);
         }
-        let range = (start.saturating_mul(size), end.saturating_mul(size));
-        let histogram = Histogram { lowpc: range.0, highpc: range.1, signed: false, bins, ..*unit };
-        let histograms = if histogram.bins.is_empty() { Vec::new() } else { vec![histogram] };
-        (Profile { histograms, arcs, ..Profile::default() }, outside)
+        let range = start.saturating_mul(size)..end.saturating_mul(size);
+        (profile([(range, bins)], unit, arcs), outside)
     }
 
     /// The size of a bin. A writer gives all bins of an object the same size.
@@ -130,49 +128,53 @@ impl SparseProfile {
     }
 
     /// The counts as a profile with a histogram for each part of the code that has samples.
-    fn parts(&self, unit: &Histogram) -> Profile {
+    fn parts(&self, unit: Unit) -> Profile {
         let size = self.bin_size();
         let mut ticks: BTreeMap<u64, u64> = BTreeMap::new();
         for (bin, count) in self.bins.iter().filter(|(_, count)| *count > 0) {
             let sum = ticks.entry(bin.start / size).or_insert(0);
             *sum = sum.saturating_add(*count);
         }
-        let mut histograms: Vec<Histogram> = Vec::new();
+        let mut parts: Vec<(Range<u64>, Vec<u64>)> = Vec::new();
         for (at, count) in ticks {
             let lowpc = at.saturating_mul(size);
-            let near = |last: &&mut Histogram| (lowpc - last.highpc) / size < GAP;
-            match histograms.last_mut().filter(near) {
-                Some(last) => {
-                    last.bins.extend((0..(lowpc - last.highpc) / size).map(|_| 0).chain([count]));
-                    last.highpc = lowpc.saturating_add(size);
+            let highpc = lowpc.saturating_add(size);
+            let near = |(last, _): &&mut (Range<u64>, Vec<u64>)| (lowpc - last.end) / size < GAP;
+            match parts.last_mut().filter(near) {
+                Some((last, bins)) => {
+                    bins.extend((0..(lowpc - last.end) / size).map(|_| 0).chain([count]));
+                    last.end = highpc;
                 }
-                None => {
-                    let highpc = lowpc.saturating_add(size);
-                    histograms.push(Histogram { lowpc, highpc, signed: false, bins: vec![count], ..*unit });
-                }
+                None => parts.push((lowpc..highpc, vec![count])),
             }
         }
-        Profile { histograms, arcs: self.arcs.clone(), ..Profile::default() }
+        profile(parts, unit, self.arcs.clone())
     }
+}
+
+/// A profile of disjoint ranges with bins of one size. A range without bins is left out.
+fn profile(parts: impl IntoIterator<Item = (Range<u64>, Vec<u64>)>, unit: Unit, arcs: Vec<Arc>) -> Profile {
+    let histograms = parts.into_iter().filter_map(|(range, bins)| Histogram::new(range, unit, bins).ok());
+    Profile::of_samples(histograms).unwrap_or_default().with_arcs(arcs)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::profile_sum::seconds;
+    use gmon::Bins;
 
     #[test]
     fn bins_outside_the_file_are_counted() {
-        let arcs = vec![Arc { frompc: 1, selfpc: 2, count: 3 }];
+        let arcs = vec![Arc::new(1, 2, 3)];
         let bins = vec![(0x1000..0x1004, 5), (0x1ffc..0x2000, 6), (0x2004..0x2008, 7), (0x1000..0x1004, 1)];
         let counts = SparseProfile { code: 0x0ffd..0x3000, bins, arcs: arcs.clone() };
-        let (profile, outside) = counts.profile(&(0x1000..0x2001), &seconds(100));
-        let [histogram] = &profile.histograms[..] else { panic!("{profile:?}") };
-        assert_eq!((histogram.lowpc, histogram.highpc, histogram.bins.len()), (0x1000, 0x2004, 0x401));
+        let (profile, outside) = counts.profile(&(0x1000..0x2001), Unit::seconds(100));
+        let [histogram] = profile.histograms() else { panic!("{profile:?}") };
+        assert_eq!((histogram.lowpc(), histogram.highpc(), histogram.bins().len()), (0x1000, 0x2004, 0x401));
         assert_eq!(histogram.hit().collect::<Vec<_>>(), [(0, 6), (0x3ff, 6)]);
-        assert_eq!((profile.arcs, outside, counts.samples()), (arcs, 7, 19));
-        let (empty, outside) = counts.profile(&(0x8000..0x8000), &seconds(100));
-        assert_eq!((empty.histograms, outside), (Vec::new(), 19));
+        assert_eq!((profile.arcs(), outside, counts.samples()), (&arcs[..], 7, 19));
+        let (empty, outside) = counts.profile(&(0x8000..0x8000), Unit::seconds(100));
+        assert_eq!((empty.histograms(), outside), (&[][..], 19));
     }
 
     /// Two ticks at the ends of a huge object make a small profile.
@@ -183,8 +185,9 @@ mod tests {
         let counts = ObjectCounts::Sparse(SparseProfile { code: 0x1000..FAR + 4, bins, arcs: Vec::new() });
         let object = RunObject { number: 1, identity: None, path: PathBuf::new(), counts };
         let counts = RunCounts { objects: vec![object], numbers: [(7, 0)].into(), ..RunCounts::default() };
-        let profile = counts.profile(7, &seconds(100)).unwrap();
-        let parts = profile.histograms.into_iter().map(|part| (part.lowpc..part.highpc, part.bins));
-        assert_eq!(parts.collect::<Vec<_>>(), [(0x1000..0x1010, vec![4, 0, 0, 2]), (FAR..FAR + 4, vec![5])]);
+        let profile = counts.profile(7, Unit::seconds(100)).unwrap();
+        let parts = profile.histograms().iter().map(|part| (part.range(), part.bins().clone()));
+        let bins = |counts: &[u16]| Bins::U16(counts.to_vec());
+        assert_eq!(parts.collect::<Vec<_>>(), [(0x1000..0x1010, bins(&[4, 0, 0, 2])), (FAR..FAR + 4, bins(&[5]))]);
     }
 }

@@ -1,7 +1,7 @@
 //! The shared objects of runs: their files, and what the runs counted in them.
 //!
 //! A run leaves a side file beside its profile, and older runtimes leave a list and a profile for each object;
-//! docs/format.md describes both. Files of an earlier run may lie there, so a file counts only if it has the checksum of
+//! docs/side-file.md describes both. Files of an earlier run may lie there, so a file counts only if it has the checksum of
 //! the profile, and a profile of an object only if its checksum is in the list.
 
 mod batch;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use gmon::Histogram;
+use gmon::Unit;
 use gmon::side_file::PROGRAM;
 
 use super::batch::{Batch, CandidateSum, Outcome};
@@ -120,7 +120,7 @@ impl SharedObjects {
         }
         found.calls.merge();
         let Plan { candidates, .. } = plan;
-        found.assemble(&places.objects, sums, candidates, &reading.unit);
+        found.assemble(&places.objects, sums, candidates, reading.unit);
         found
     }
 
@@ -180,7 +180,7 @@ impl SharedObjects {
         objects: &[(usize, &Path)],
         sums: Vec<CandidateSum>,
         mut candidates: Vec<Candidate<'_>>,
-        unit: &Histogram,
+        unit: Unit,
     ) {
         let mut sums: HashMap<usize, CandidateSum> = sums.into_iter().map(|sum| (sum.candidate, sum)).collect();
         for (candidate, path) in objects {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gmon::side_file::Checksum;
-use gmon::{Accumulator, Hints, Histogram};
+use gmon::{Accumulator, Hints, Unit};
 
 use super::batch::{Batch, CandidateSum, Outcome};
 use super::candidate::Candidate;
@@ -25,7 +25,7 @@ pub(crate) struct ObjectReading<'a> {
     /// The sample units of the program's profiles.
     pub(crate) units: &'a Accumulator,
     /// The unit of samples from side files.
-    pub(crate) unit: Histogram,
+    pub(crate) unit: Unit,
 }
 
 /// Something to read: the counts of one shared object in one run.
@@ -138,20 +138,20 @@ impl ObjectReading<'_> {
 mod tests {
     use super::*;
     use crate::image::{self, Headers};
-    use crate::load::profile_sum::seconds;
-    use crate::load::shared_objects::counts::ObjectCounts;
-    use crate::load::shared_objects::list::ObjectList;
+    use crate::load::shared_objects::counts::{ObjectCounts, RunCounts};
+    use crate::load::shared_objects::list;
     use crate::terminal::Terminal;
-    use gmon::{Arc, Encoding, Form, Order, Profile, Word};
+    use gmon::object_list::ObjectList;
+    use gmon::{Arc, DataModel, Encoding, Form, Order, Profile};
     use std::fs;
     use std::path::Path;
     use std::sync::OnceLock;
 
     /// The profile of a run with this number of calls, and its line in a list.
     fn profile(calls: u64, object: &Path) -> (Vec<u8>, String) {
-        let arcs = vec![Arc { frompc: 0x1000, selfpc: 0x1100, count: calls }];
-        let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
-        let bytes = gmon::write(&Profile { arcs, ..Profile::default() }, encoding).unwrap();
+        let arcs = vec![Arc::new(0x1000, 0x1100, calls)];
+        let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
+        let bytes = gmon::write(&Profile::new().with_arcs(arcs), encoding).unwrap();
         let sum = Checksum::of(&bytes).sum;
         let id = Headers::read(&image::read(object, false).unwrap()).unwrap().build_id;
         let id = id.as_deref().unwrap_or("-");
@@ -164,10 +164,12 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("gprof-objects-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let object = std::env::current_exe().unwrap();
-        let list =
-            |line: &str| ObjectList::parse(format!("gmon objects 1\nprofile 0 0\n{line}\nend\n").as_bytes()).unwrap();
+        let list = |line: &str| {
+            let text = format!("gmon objects 1\nprofile 0 0\n{line}\nend\n");
+            list::counts(ObjectList::parse(text.as_bytes()).unwrap())
+        };
         let runs: Vec<(Vec<u8>, String)> = (0..60).map(|run| profile(run + 1, &object)).collect();
-        let lists: Vec<ObjectList> = runs.iter().map(|(_, line)| list(line)).collect();
+        let lists: Vec<RunCounts> = runs.iter().map(|(_, line)| list(line)).collect();
         let path = |run: usize| directory.join(run.to_string());
         for (run, (bytes, _)) in runs.iter().enumerate() {
             fs::write(path(run), bytes).unwrap();
@@ -182,21 +184,25 @@ mod tests {
             .iter()
             .enumerate()
             .map(|(run, list)| {
-                let object = &list.counts.objects[0];
+                let object = &list.objects[0];
                 let ObjectCounts::File { checksum, .. } = object.counts else { unreachable!() };
                 Task { object, counts: TaskCounts::File(path(run), checksum), candidate: run / 30 }
             })
             .collect();
         let tasks: Vec<&Task<'_>> = tasks.iter().collect();
         let units = Accumulator::default();
-        let reading = ObjectReading { hints: Hints::default(), with_code: false, units: &units, unit: seconds(100) };
+        let reading =
+            ObjectReading { hints: Hints::default(), with_code: false, units: &units, unit: Unit::seconds(100) };
         let told = |batch: Batch| {
             let outcomes = batch.outcomes.into_iter().map(|outcome| match outcome {
                 Outcome::Added => "added".to_owned(),
                 Outcome::LeftOut(why) | Outcome::Outside(why, _) => why,
             });
             let outcomes: Vec<String> = outcomes.collect();
-            let sums = batch.sums.into_iter().map(|sum| (sum.candidate, sum.sum.files.len(), sum.sum.finish().0.arcs));
+            let sums = batch
+                .sums
+                .into_iter()
+                .map(|sum| (sum.candidate, sum.sum.files.len(), sum.sum.finish().0.arcs().to_vec()));
             (outcomes, sums.collect::<Vec<_>>())
         };
         let alone = told(reading.each(&tasks, &candidates, &AtomicUsize::new(0), &mut || {}));

@@ -4,11 +4,11 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use gmon::object_list::{Header, ObjectList};
 use gmon::side_file::SideFile;
 
 use super::counts::RunCounts;
-use super::list::{Header, ObjectList};
-use super::side;
+use super::{list, side};
 use crate::image::files::{self, companion};
 
 /// A size in bytes that the header of a list never exceeds.
@@ -75,10 +75,9 @@ impl RunFiles {
         if text.is_empty() {
             return RunFiles { program, ..RunFiles::default() }; // there was no room for it
         }
-        let list = ObjectList::parse(&text)
-            .map_err(|line| format!("line {line} is not a line of a list of shared objects; gprof ignores the list"));
+        let list = ObjectList::parse(&text).map_err(|error| format!("{error}; gprof ignores the list"));
         let list = list.and_then(|list| match list.header.is_of(bytes) {
-            true => Ok(list.counts),
+            true => Ok(list::counts(list)),
             false => Err(format!("belongs to another run than {}; gprof ignores the list", profile.display())),
         });
         match list {
@@ -120,7 +119,7 @@ fn header(path: &Path) -> Option<Vec<u8>> {
 fn program(header: Option<Header>, profile: &[u8], own: Option<&str>) -> Program {
     let Some(header) = header else { return Program::Unknown };
     let is_of = header.is_of(profile);
-    match compare(header.program, own) {
+    match compare(list::program(header), own) {
         Program::Other(..) if !is_of => Program::Unknown,
         program => program,
     }

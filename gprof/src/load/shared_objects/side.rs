@@ -141,7 +141,7 @@ impl Sorting {
             Owner::Object(at) => {
                 let frompc = if from == to { caller.address } else { 0 };
                 if let Some(counts) = self.counts(at) {
-                    counts.arcs.push(Arc { frompc, selfpc: callee.address, count });
+                    counts.arcs.push(Arc::new(frompc, callee.address, count));
                 }
             }
             Owner::Vdso | Owner::Kernel | Owner::Elsewhere => {

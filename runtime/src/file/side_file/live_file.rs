@@ -1,7 +1,7 @@
 //! The live side file: the side file of a live profile, in which the process counts calling contexts.
 //!
 //! The file begins with what does not change: the properties, and the objects that are loaded at the start. Then comes what the process
-//! changes in the file itself, which is mapped; two slots for calls; and the nodes of the tree. docs/format.md has the parts.
+//! changes in the file itself, which is mapped; two slots for calls; and the nodes of the tree. docs/side-file.md has the parts.
 
 use core::ops::Range;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};

@@ -1,7 +1,7 @@
 //! Writes the side file: what stands beside the profile, and no profile can hold.
 //!
 //! The side file says which program the profile belongs to, which other objects were loaded, and what was counted in
-//! these objects, between them, and in no object. docs/format.md has the layout; [`gmon::encode::side_file`] encodes
+//! these objects, between them, and in no object. docs/side-file.md has the layout; [`gmon::encode::side_file`] encodes
 //! the items, and [`Writer::part`] writes parts of any length in one pass.
 
 mod contexts;

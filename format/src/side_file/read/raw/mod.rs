@@ -12,9 +12,9 @@ mod threads;
 use alloc::vec::Vec;
 use core::mem;
 
-use crate::Result;
 use crate::encode::side_file::CutReason;
 use crate::layout::side_file::{ELSEWHERE, RAW_MAPPING_SIZE};
+use crate::read::Result;
 use crate::read::cursor::Cursor;
 use crate::side_file::content::SideFile;
 use crate::side_file::object::Mapping;

@@ -5,11 +5,13 @@ use alloc::vec::Vec;
 use super::places::Places;
 use super::samples::Outside;
 use super::threads::RawThreads;
+use crate::Field;
 use crate::encode::side_file::{CutReason, Place};
 use crate::layout::side_file::{ELSEWHERE, RAW_NODE_SIZE, THREAD};
+use crate::older_rust::is_multiple;
+use crate::read::Result;
 use crate::read::cursor::Cursor;
 use crate::side_file::content::{Added, Refused, SideFile};
-use crate::{Field, Result};
 
 /// The raw nodes of a file, in pieces.
 #[derive(Default)]
@@ -31,7 +33,7 @@ impl<'a> RawNodes<'a> {
     pub(in crate::side_file::read) fn add(&mut self, content: &mut Cursor<'a>) -> Result<()> {
         let first = content.u64()?;
         let size = content.left();
-        if !size.is_multiple_of(RAW_NODE_SIZE as u64) {
+        if !is_multiple(size, RAW_NODE_SIZE as u64) {
             return Err(Refused(Field::NodesSize, size).at(content.offset()));
         }
         self.pieces.push((first, *content));

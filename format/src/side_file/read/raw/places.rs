@@ -19,9 +19,8 @@ impl<'m> Places<'m> {
         for (index, mapping) in mappings.iter().enumerate() {
             let (start, end) = (mapping.addresses.start, mapping.addresses.end);
             // A range that contains the start keeps what is before it, and what is behind the end.
-            if let Some((_, (known_end, known))) = ranges.range_mut(..start).next_back()
-                && *known_end > start
-            {
+            let before = ranges.range_mut(..start).next_back();
+            if let Some((_, (known_end, known))) = before.filter(|(_, (known_end, _))| *known_end > start) {
                 let (behind, known) = (*known_end, *known);
                 *known_end = start;
                 if behind > end {

@@ -6,9 +6,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::Result;
+use crate::SideFileError;
 use crate::encode::side_file::Place;
 use crate::layout::side_file::{CUT, ELSEWHERE, KERNEL, MARKED, PROGRAM, SETTLED, THREAD};
+use crate::read::Result;
 use crate::side_file::content::{Added, SideFile};
 
 /// The bytes of code for each bin.
@@ -51,7 +52,7 @@ impl Outside {
             self.samples.push((ELSEWHERE, 0, self.unwalked));
         }
         self.samples.sort_unstable();
-        Ok(self.push(side)?)
+        Ok(self.push(side).map_err(SideFileError::from)?)
     }
 
     fn push(&self, side: &mut SideFile) -> Added<()> {

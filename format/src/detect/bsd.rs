@@ -1,0 +1,185 @@
+//! Detects the encoding of files of the 4.4BSD family.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::candidates::candidates;
+use super::detection::Detection;
+use super::evidence::Evidence;
+use super::file::File;
+use super::foreign;
+use super::raw_samples::are_floating;
+use crate::encoding::KnownName;
+use crate::layout::{GMONVERSION, MAXARCS};
+use crate::older_rust::is_multiple;
+use crate::read::Result;
+use crate::read::bsd::Header;
+use crate::read::cursor::Cursor;
+use crate::{Counter, DataModel, Encoding, Form, HintKind, Hints, Order, ReadError, Record, Word};
+
+/// An upper half of a count that no program reaches: 2^60 calls take a machine that counts two thousand million calls per
+/// second more than 18 years.
+const IMPOSSIBLE: u64 = 1 << 28;
+
+/// The encoding of a file of the 4.4BSD family, or the error in its header. `None` if no encoding has the version in
+/// the right place.
+pub(super) fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detection>> {
+    let mut failure = None;
+    for (word, order) in candidates(hints) {
+        if !has_version(file.start(), word, order) {
+            continue;
+        }
+        match read_header(file, word, order) {
+            Ok((header, arcs_size)) => return Some(detection(file, &header, arcs_size, (word, order), hints)),
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    failure.map(Err)
+}
+
+/// The header of a file that is long enough for its samples, and the size of what follows the samples.
+fn read_header(file: &impl File, word: Word, order: Order) -> Result<(Header, u64)> {
+    let mut cursor = Cursor::new(file.start(), word, order);
+    let header = Header::read(&mut cursor, word)?;
+    let left = file.length().saturating_sub(cursor.offset());
+    match left.checked_sub(header.samples_size) {
+        Some(arcs_size) => Ok((header, arcs_size)),
+        None => {
+            let (part, needed, offset) = (crate::Part::Samples, header.samples_size, cursor.offset());
+            Err(ReadError::Truncated { part, needed, left, offset })
+        }
+    }
+}
+
+fn detection(
+    file: &mut impl File,
+    header: &Header,
+    arcs_size: u64,
+    (word, order): (Word, Order),
+    hints: &Hints,
+) -> Result<Detection> {
+    let offset = word.size().saturating_mul(2).saturating_add(4) as u64;
+    let mut evidence = vec![Evidence::Version { version: GMONVERSION as u32, offset, order }];
+    let form = match hints.form {
+        Some(form) => {
+            evidence.push(Evidence::Hint(HintKind::Form));
+            form
+        }
+        None => form_of(header, arcs_size, word, hints, &mut evidence),
+    };
+    look_at_samples(file.start(), header, form, (word, order), &mut evidence);
+    let model = model(file, (form, word, order), hints, &mut evidence)?;
+    Ok(Detection::new(Encoding { form, model, order }, evidence))
+}
+
+/// Whether 4.4BSD's version is in its place: after two addresses and `ncnt`.
+fn has_version(start: &[u8], word: Word, order: Order) -> bool {
+    let mut cursor = Cursor::new(start, word, order);
+    let fields = (cursor.word(), cursor.word(), cursor.i32(), cursor.i32());
+    matches!(fields, (Ok(_), Ok(_), Ok(_), Ok(GMONVERSION)))
+}
+
+/// The form of a 4.4BSD header, from its first spare word.
+///
+/// No counter type is a multiple of an arc's size, so the two meanings of that word do not collide. Any other value
+/// is uninitialized memory of the writer.
+fn form_of(header: &Header, arcs_size: u64, word: Word, hints: &Hints, evidence: &mut Vec<Evidence>) -> Form {
+    let value = header.spare;
+    let has_whole_counters = |counter: &Counter| is_multiple(header.samples_size, counter.width.size() as u64);
+    if let Some(counter) = Counter::from_histcounter_type(value).filter(has_whole_counters) {
+        evidence.push(Evidence::CounterType { value });
+        return Form::FreeBsd(counter);
+    }
+    let is_totarc = |bytes: u64| bytes != 0 && bytes == arcs_size && is_multiple(bytes, word.arc_size());
+    if u64::try_from(value).is_ok_and(is_totarc) {
+        evidence.push(Evidence::ArcsSize { value });
+        return Form::OpenBsd;
+    }
+    let most = (MAXARCS as u64).saturating_mul(word.arc_size());
+    let is_other = |bytes: u64| (1..=most).contains(&bytes) && is_multiple(bytes, word.arc_size());
+    // Sums by older readers keep the header of one of the profiles.
+    let is_sum = hints.name == Some(KnownName::Sum);
+    match u64::try_from(value) {
+        Ok(0) => {}
+        Ok(bytes) if is_other(bytes) && !is_sum => evidence.push(Evidence::OtherArcsSize { value, size: arcs_size }),
+        _ => evidence.push(Evidence::SpareWord { value }),
+    }
+    Form::Bsd
+}
+
+/// Looks for counters that the header does not tell, in the part of the samples that is in memory.
+fn look_at_samples(
+    start: &[u8],
+    header: &Header,
+    form: Form,
+    (word, order): (Word, Order),
+    evidence: &mut Vec<Evidence>,
+) {
+    let size = usize::try_from(header.samples_size).unwrap_or(usize::MAX);
+    let samples = usize::try_from(word.header_size()).ok().and_then(|at| start.get(at..)).unwrap_or_default();
+    if are_floating(samples.get(..size).unwrap_or(samples), order) {
+        evidence.push(Evidence::FloatingSamples);
+    }
+    let has_look_of_psp = (form, word, order, header.profrate) == (Form::Bsd, Word::W32, Order::Little, 1000);
+    if has_look_of_psp && header.samples_size == header.highpc.saturating_sub(header.lowpc) {
+        evidence.push(Evidence::MaybeWideCounters);
+    }
+}
+
+/// The size of a `long`, from the counts of the arcs.
+///
+/// On Windows, an arc ends with four uninitialized bytes, which are the same in all arcs of a file. The upper halves of
+/// the counts tell. Only systems with little-endian byte order are concerned, and only the plain form.
+fn model(
+    file: &mut impl File,
+    (form, word, order): (Form, Word, Order),
+    hints: &Hints,
+    evidence: &mut Vec<Evidence>,
+) -> Result<DataModel> {
+    let is_concerned = form == Form::Bsd && word == Word::W64 && order == Order::Little;
+    if let Some(model) = hints.model {
+        evidence.push(Evidence::Hint(HintKind::Model));
+        return Ok(model);
+    }
+    if !is_concerned {
+        return Ok(word.into());
+    }
+    let mut uppers =
+        file.records(Encoding { form, model: DataModel::Lp64, order })?.filter_map(|record| match record {
+            Ok(Record::Arc(arc)) => Some(Ok(arc.count >> 32)),
+            Ok(_) => None,
+            // The reader reports the damage.
+            Err(error) => Some(Err(error)),
+        });
+    let first = match uppers.next() {
+        None => return Ok(DataModel::Lp64),
+        Some(first) => first?,
+    };
+    let mut differ = false;
+    for upper in uppers {
+        differ |= upper? != first;
+    }
+    match first {
+        _ if differ => evidence.push(Evidence::WideCounts),
+        0 => evidence.push(Evidence::NarrowCounts),
+        IMPOSSIBLE.. => {
+            evidence.push(Evidence::Padding { upper: u32::try_from(first).unwrap_or(u32::MAX) });
+            return Ok(DataModel::Llp64);
+        }
+        _ => {
+            let candidates = [DataModel::Lp64, DataModel::Llp64].map(|model| Encoding { form, model, order }).into();
+            return Err(ReadError::Ambiguous { candidates, hint: HintKind::Model });
+        }
+    }
+    Ok(DataModel::Lp64)
+}
+
+/// The error for a file that is declared to be of the 4.4BSD family and does not have the version.
+pub(super) fn error(start: &[u8], hints: &Hints) -> ReadError {
+    let word = hints.word.unwrap_or(Word::W64);
+    let order = hints.order.unwrap_or(Order::Little);
+    match Header::read(&mut Cursor::new(start, word, order), word) {
+        Err(error) => error,
+        Ok(_) => foreign::error(start, hints),
+    }
+}

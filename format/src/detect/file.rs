@@ -1,0 +1,96 @@
+//! A file whose encoding is to be found: it may be read several times.
+
+use crate::Encoding;
+use crate::read::input::Input;
+use crate::read::{Records, Result};
+
+/// The number of bytes at the start of a file that decide about its form.
+#[cfg(feature = "std")]
+const START: u64 = 1 << 12;
+
+/// A file that can be read again.
+pub(super) trait File {
+    /// How the file is read.
+    type Input<'a>: Input
+    where
+        Self: 'a;
+
+    /// The bytes at the start of the file: all of a short file.
+    fn start(&self) -> &[u8];
+
+    /// The length of the file in bytes.
+    fn length(&self) -> u64;
+
+    /// The records of the file in one encoding, from its start.
+    fn records(&mut self, encoding: Encoding) -> Result<Records<Self::Input<'_>>>;
+}
+
+/// A file in memory.
+pub(super) struct InMemory<'b>(pub(super) &'b [u8]);
+
+impl<'b> File for InMemory<'b> {
+    type Input<'a>
+        = &'b [u8]
+    where
+        Self: 'a;
+
+    fn start(&self) -> &[u8] {
+        self.0
+    }
+
+    fn length(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn records(&mut self, encoding: Encoding) -> Result<Records<&'b [u8]>> {
+        Records::new(self.0, encoding)
+    }
+}
+
+#[cfg(feature = "std")]
+pub(super) mod in_pieces {
+    use std::io::{Read, Seek, SeekFrom};
+    use std::vec::Vec;
+
+    use super::{File, START};
+    use crate::Encoding;
+    use crate::read::input::stream::Stream;
+    use crate::read::{Records, Result};
+
+    /// A file that is read in pieces.
+    pub(crate) struct InPieces<R> {
+        reader: R,
+        start: Vec<u8>,
+        length: u64,
+    }
+
+    impl<R: Read + Seek> InPieces<R> {
+        pub(crate) fn new(mut reader: R) -> Result<InPieces<R>> {
+            let length = reader.seek(SeekFrom::End(0))?;
+            reader.rewind()?;
+            let mut start = Vec::new();
+            reader.by_ref().take(START).read_to_end(&mut start)?;
+            Ok(InPieces { reader, start, length })
+        }
+    }
+
+    impl<R: Read + Seek> File for InPieces<R> {
+        type Input<'a>
+            = Stream<&'a mut R>
+        where
+            R: 'a;
+
+        fn start(&self) -> &[u8] {
+            &self.start
+        }
+
+        fn length(&self) -> u64 {
+            self.length
+        }
+
+        fn records(&mut self, encoding: Encoding) -> Result<Records<Stream<&mut R>>> {
+            self.reader.rewind()?;
+            Records::from_reader(&mut self.reader, encoding)
+        }
+    }
+}

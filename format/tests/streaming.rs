@@ -1,0 +1,176 @@
+//! Tests of reading and writing in pieces: the results are those of reading and writing in memory, and the memory does
+//! not depend on the size of the file.
+#![allow(clippy::unwrap_used)] // A test fails loudly.
+
+mod common;
+mod counting;
+
+use std::io::{self, Cursor, Read, Write};
+
+use common::{encoding, encodings, profile};
+use counting::peak;
+use gmon::{
+    Arc, DataModel, Encoding, ErrorKind, Form, Hints, Order, Profile, ReadError, Record, Records, WriteError, detect,
+    detect_reader, read_as, write, write_to,
+};
+use proptest::prelude::*;
+
+/// Returns a few bytes at a time.
+struct Trickle<'a>(&'a [u8], usize);
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(self.1);
+        self.0.read(&mut buffer[..length])
+    }
+}
+
+fn collected(records: impl Iterator<Item = Result<Record, ReadError>>) -> Result<Profile, ReadError> {
+    let mut profile = Profile::new();
+    for record in records {
+        profile.add_record(record?)?;
+    }
+    Ok(profile)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn pieces_say_the_same_as_the_whole(
+        (encoding, profile) in encoding().prop_flat_map(|encoding| (Just(encoding), profile(encoding))),
+        at_once in 1..100_usize,
+        cut in any::<prop::sample::Index>(),
+        is_cut in any::<bool>(),
+    ) {
+        let mut file = write(&profile, encoding).unwrap();
+        let mut written = Vec::new();
+        write_to(&profile, encoding, &mut written).unwrap();
+        prop_assert_eq!(&written, &file);
+        if is_cut {
+            file.truncate(cut.index(file.len()));
+        }
+        let whole = read_as(&file, encoding);
+        prop_assert_eq!(&collected(Records::new(&file, encoding).unwrap()), &whole);
+        let pieces = Records::from_reader(Trickle(&file, at_once), encoding).unwrap();
+        prop_assert_eq!(&collected(pieces), &whole);
+        let hints = Hints::new().with_form(encoding.form);
+        prop_assert_eq!(detect_reader(Cursor::new(&file), &hints), detect(&file, &hints));
+        prop_assert_eq!(detect_reader(Cursor::new(&file), &Hints::new()), detect(&file, &Hints::new()));
+    }
+}
+
+/// A file of any length: a header, and then the same record again and again.
+struct Repeated {
+    start: Cursor<Vec<u8>>,
+    record: Vec<u8>,
+    left: u64,
+}
+
+impl Read for Repeated {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.start.read(buffer)?;
+        if read > 0 {
+            return Ok(read);
+        }
+        let records = (buffer.len() / self.record.len()).min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.left -= records as u64;
+        for place in buffer.chunks_exact_mut(self.record.len()).take(records) {
+            place.copy_from_slice(&self.record);
+        }
+        if records > 0 || self.left == 0 {
+            return Ok(records * self.record.len());
+        }
+        // A small buffer gets the record in parts.
+        self.start = Cursor::new(self.record.clone());
+        self.left -= 1;
+        self.start.read(buffer)
+    }
+}
+
+#[test]
+fn memory_does_not_grow_with_the_file() {
+    for form in [Form::Gnu, Form::Bsd, Form::OpenBsd] {
+        let encoding = Encoding::new(form, DataModel::Lp64, Order::Little);
+        let arc = Profile::new().with_arcs([Arc::new(1, 2, 3)]);
+        let start = write(&Profile::new(), encoding).unwrap();
+        let record = write(&arc, encoding).unwrap()[start.len()..].to_vec();
+        let peak_of = |count: u64| {
+            let file = Repeated { start: Cursor::new(start.clone()), record: record.clone(), left: count };
+            peak(|| {
+                let records = Records::from_reader(file, encoding).unwrap();
+                let calls: u64 = records
+                    .map(|record| match record.unwrap() {
+                        Record::Arc(arc) => arc.count,
+                        other => panic!("{other:?}"),
+                    })
+                    .sum();
+                assert_eq!(calls, 3 * count, "{form}");
+            })
+        };
+        let (small, large) = (peak_of(10_000), peak_of(1_000_000));
+        assert!(large <= small && large < 300_000, "{form}: {small} and {large} bytes");
+    }
+}
+
+/// Discards what it gets.
+struct Sink(u64);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn writing_takes_no_memory_for_the_file() {
+    let profile = Profile::new().with_arcs((0..1_000_000).map(|at| Arc::new(at, at, 1)));
+    for encoding in encodings() {
+        let mut sink = Sink(0);
+        let used = peak(|| write_to(&profile, encoding, &mut sink).unwrap());
+        assert!(used < 300_000, "{encoding}: {used} bytes");
+        assert!(sink.0 > 12_000_000);
+    }
+}
+
+/// Fails after some bytes.
+struct Broken(usize);
+
+impl Read for Broken {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(self.0);
+        if length == 0 {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        buffer[..length].fill(0);
+        self.0 -= length;
+        Ok(length)
+    }
+}
+
+impl Write for Broken {
+    fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn errors_of_the_system_are_reported() {
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
+    let error = Records::from_reader(Broken(7), encoding).unwrap().next().unwrap().unwrap_err();
+    assert_eq!((error.kind(), error.offset()), (ErrorKind::Io, None));
+    assert_eq!(error, ReadError::Io(io::ErrorKind::ConnectionReset));
+    let error = write_to(&Profile::new(), encoding, Broken(0)).unwrap_err();
+    assert_eq!(error, WriteError::Io(io::ErrorKind::StorageFull));
+    let mut records = Records::from_reader(Broken(7), encoding).unwrap();
+    assert!(records.next().is_some() && records.next().is_none(), "an error ends the records");
+}

@@ -1,0 +1,192 @@
+//! What the command line says about the form of profiles: `-O` and `--profile-form`.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use gmon::{Counter, CounterWidth, DataModel, Encoding, Form, Hints, OldHeader, Order};
+
+use crate::cli::options::{Compat, KnownForm};
+use crate::error::Error;
+
+/// The forms by name, except those of FreeBSD, which end with the type of the counters.
+const FORMS: [(&str, Form); 12] = [
+    ("gnu", Form::Gnu),
+    ("bsd", Form::Bsd),
+    ("openbsd", Form::OpenBsd),
+    ("old-bsd", Form::OldBsd(OldHeader::Packed)),
+    ("old-bsd-padded", Form::OldBsd(OldHeader::Padded)),
+    ("old-bsd-wide", Form::OldBsd(OldHeader::Wide)),
+    ("ld-profile", Form::LdProfile),
+    ("darwin", Form::Darwin),
+    ("next", Form::Next),
+    ("illumos-prof", Form::IllumosProf),
+    ("illumos-rtld", Form::IllumosRtld),
+    ("mon-out", Form::MonOut),
+];
+
+const MODELS: [(&str, DataModel); 3] =
+    [("ilp32", DataModel::Ilp32), ("lp64", DataModel::Lp64), ("llp64", DataModel::Llp64)];
+const ORDERS: [(&str, Order); 2] = [("little", Order::Little), ("big", Order::Big)];
+
+/// What the two options say together.
+///
+/// # Errors
+///
+/// When a value is not known, or both options give a form.
+pub(super) fn known(gnu: Option<&OsStr>, ours: Option<&OsStr>, compat: Compat) -> Result<KnownForm, Error> {
+    let known = of_gnu(gnu, compat)?;
+    let Some(text) = ours else { return Ok(known) };
+    if known.hints.form.is_some() {
+        return Err(Error::Usage("'--file-format' and '--profile-form' cannot be used together".to_owned()));
+    }
+    Ok(KnownForm { hints: of_ours(&text.to_string_lossy())?, or_old: false })
+}
+
+/// The form by the first letter of its name, as in GNU gprof.
+fn of_gnu(name: Option<&OsStr>, compat: Compat) -> Result<KnownForm, Error> {
+    let is_gnu = compat == Compat::Gnu;
+    let Some(name) = name else { return Ok(KnownForm { or_old: is_gnu, ..KnownForm::default() }) };
+    let (form, or_old) = match name.as_bytes().first() {
+        Some(b'a') => (None, is_gnu),
+        Some(b'm') => (Some(Form::Gnu), false),
+        Some(b'b') => (Some(Form::Bsd), true),
+        Some(b'4') => (Some(Form::Bsd), false),
+        Some(b'p') if !is_gnu => (Some(Form::MonOut), false),
+        Some(b'p') => return Err(Error::Usage("the form 'prof' of '--file-format' is not supported".to_owned())),
+        _ => {
+            let name = name.display();
+            let known = "auto, magic, bsd, 4.4bsd, prof; '--profile-form' has more";
+            return Err(Error::Usage(format!("unknown form '{name}' for '--file-format' ({known})")));
+        }
+    };
+    let mut hints = Hints::new();
+    hints.form = form;
+    Ok(KnownForm { hints, or_old })
+}
+
+/// `FORM[,MODEL][,ORDER]`.
+fn of_ours(text: &str) -> Result<Hints, Error> {
+    let mut words = text.split(',');
+    let mut hints = Hints::new();
+    hints.form = form(words.next().unwrap_or_default())?;
+    for word in words {
+        let model = MODELS.iter().find(|(name, _)| *name == word).filter(|_| hints.model.is_none());
+        let order = ORDERS.iter().find(|(name, _)| *name == word).filter(|_| hints.order.is_none());
+        hints = match (model, order) {
+            (Some((_, model)), _) => hints.with_model(*model),
+            (_, Some((_, order))) => hints.with_order(*order),
+            (None, None) => {
+                let known = "one of ilp32, lp64, llp64, and one of little, big";
+                return Err(Error::Usage(format!("'--profile-form={text}': '{word}' is not {known}")));
+            }
+        };
+    }
+    Ok(hints)
+}
+
+fn form(name: &str) -> Result<Option<Form>, Error> {
+    if name == "auto" {
+        return Ok(None);
+    }
+    if let Some((_, form)) = FORMS.iter().find(|(known, _)| *known == name) {
+        return Ok(Some(*form));
+    }
+    if let Some(counter) = name.strip_prefix("freebsd-").and_then(counter) {
+        return Ok(Some(Form::FreeBsd(counter)));
+    }
+    let names: Vec<&str> = FORMS.iter().map(|(known, _)| *known).collect();
+    let names = format!("auto, {}, and freebsd-u8 to freebsd-u64 and freebsd-i8 to freebsd-i64", names.join(", "));
+    Err(Error::Usage(format!("unknown form '{name}' for '--profile-form' ({names})")))
+}
+
+/// The value of `--profile-form` for an encoding.
+pub(crate) fn spelled(encoding: Encoding) -> String {
+    let form = match encoding.form {
+        Form::FreeBsd(Counter { width, signed }) => {
+            format!("freebsd-{}{}", if signed { 'i' } else { 'u' }, 8 * width.size())
+        }
+        form => FORMS.iter().find(|(_, known)| *known == form).map_or("auto", |(name, _)| name).to_owned(),
+    };
+    let model = MODELS.iter().find(|(_, model)| *model == encoding.model).map_or("", |(name, _)| name);
+    let order = ORDERS.iter().find(|(_, order)| *order == encoding.order).map_or("", |(name, _)| name);
+    format!("{form},{model},{order}")
+}
+
+/// A counter as in `u16`: the sign and the bits.
+fn counter(text: &str) -> Option<Counter> {
+    let (sign, bits) = text.split_at_checked(1)?;
+    let width = match bits {
+        "8" => CounterWidth::Bits8,
+        "16" => CounterWidth::Bits16,
+        "32" => CounterWidth::Bits32,
+        "64" => CounterWidth::Bits64,
+        _ => return None,
+    };
+    match sign {
+        "u" => Some(Counter { width, signed: false }),
+        "i" => Some(Counter { width, signed: true }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ours(text: &str) -> Result<Hints, String> {
+        known(None, Some(OsStr::new(text)), Compat::default())
+            .map(|known| known.hints)
+            .map_err(|error| error.to_string())
+    }
+
+    fn gnu(text: &str) -> Option<(Option<Form>, bool)> {
+        let known = known(Some(OsStr::new(text)), None, Compat::default()).ok()?;
+        Some((known.hints.form, known.or_old))
+    }
+
+    #[test]
+    fn forms_models_and_orders() {
+        assert_eq!(ours("auto"), Ok(Hints::default()));
+        let padded = Form::OldBsd(OldHeader::Padded);
+        let all = Hints::new().with_form(padded).with_model(DataModel::Lp64).with_order(Order::Big);
+        assert_eq!(ours("old-bsd-padded,lp64,big"), Ok(all));
+        assert_eq!(ours("old-bsd-padded,big,lp64"), Ok(all));
+        assert_eq!(
+            ours("freebsd-i64").map(|hints| hints.form),
+            Ok(Counter::from_histcounter_type(-64).map(Form::FreeBsd))
+        );
+        assert_eq!(
+            ours("freebsd-u8").map(|hints| hints.form),
+            Ok(Counter::from_histcounter_type(8).map(Form::FreeBsd))
+        );
+        for wrong in
+            ["", "bsd,", "bsd,lp64,ilp32", "gnu,big,big", "freebsd", "freebsd-", "freebsd-x8", "freebsd-u7", "GNU"]
+        {
+            let said = ours(wrong).unwrap_err();
+            assert!(said.contains("--profile-form"), "{wrong}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_spelled_encoding_is_read_again() {
+        let counter = Counter::from_histcounter_type(-32).unwrap();
+        for form in FORMS.iter().map(|(_, form)| *form).chain([Form::FreeBsd(counter)]) {
+            let encoding = Encoding::new(form, DataModel::Llp64, Order::Little);
+            let hints = Hints::new().with_form(form).with_model(DataModel::Llp64).with_order(Order::Little);
+            assert_eq!(ours(&spelled(encoding)), Ok(hints), "{}", spelled(encoding));
+        }
+    }
+
+    #[test]
+    fn names_of_gnu() {
+        assert_eq!(gnu("auto"), Some((None, false)));
+        assert_eq!(gnu("magic"), Some((Some(Form::Gnu), false)));
+        assert_eq!(gnu("bsd"), Some((Some(Form::Bsd), true)));
+        assert_eq!(gnu("4.4bsd"), Some((Some(Form::Bsd), false)));
+        assert_eq!(gnu("prof"), Some((Some(Form::MonOut), false)));
+        assert_eq!(gnu("x"), None);
+        assert!(known(Some(OsStr::new("prof")), None, Compat::Gnu).is_err());
+        assert!(known(Some(OsStr::new("bsd")), Some(OsStr::new("gnu")), Compat::default()).is_err());
+        assert!(known(Some(OsStr::new("auto")), Some(OsStr::new("gnu")), Compat::default()).is_ok());
+    }
+}

@@ -1,0 +1,114 @@
+#!/bin/sh
+# Runs the fuzz targets (`make fuzz SECONDS=...`).
+#
+#   sh tests/fuzz.sh run SECONDS [TARGET...]   fuzz the targets, all if none is named, and print a table
+#   sh tests/fuzz.sh reduce [TARGET...]        reduce what was found to a small corpus in testdata/fuzz
+#   sh tests/fuzz.sh build                     build the targets
+#
+# JOBS targets run at once (default 2). New inputs go to target/fuzz/corpus, and inputs that fail to target/fuzz/artifacts.
+set -eu
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+target=${CARGO_TARGET_DIR:-target}/fuzz
+jobs=${JOBS:-2}
+all="read detect rewrite sum side_file demangle symbols lines inlines run"
+
+# What cargo-fuzz passes, without the sanitizers, which need a nightly compiler. trace-pc calls a function before each basic
+# block, which counts the steps of a check; the rest is for libFuzzer.
+coverage="--cfg fuzzing -C passes=sancov-module"
+for option in level=3 inline-8bit-counters pc-table trace-compares trace-pc; do
+    coverage="$coverage -C llvm-args=-sanitizer-coverage-$option"
+done
+
+build() {
+    command -v "${CXX:-c++}" >/dev/null 2>&1 || { echo "fuzz: libFuzzer needs a C++ compiler: install one, or set CXX" >&2; exit 1; }
+    host=$("${RUSTC:-rustc}" -vV | sed -n 's/^host: //p')
+    # With --target, the flags do not apply to build scripts.
+    RUSTFLAGS="$coverage" "$cargo" build --quiet --release --locked --manifest-path tests/fuzz/targets/Cargo.toml \
+        --target "$host" --target-dir "$target"
+    programs=$target/$host/release
+}
+
+# The longest input of a target in bytes.
+longest() {
+    case $1 in
+    symbols | run) echo 4096 ;;
+    lines | inlines) echo 2048 ;;
+    *) echo 512 ;;
+    esac
+}
+
+# fuzz TARGET SECONDS: runs one target, again after each input that fails, and writes a row of the table.
+fuzz() {
+    seeds=testdata/fuzz/$1 corpus=$target/corpus/$1 artifacts=$target/artifacts/$1 log=$target/$1.log
+    mkdir -p "$corpus" "$seeds" "$artifacts"
+    : >"$log"
+    end=$(($(date +%s) + $2))
+    start() {
+        name=$1
+        shift
+        "$programs/$name" "$@" -max_len="$(longest "$name")" -timeout=60 -rss_limit_mb=2048 -reload=0 -print_final_stats=1 \
+            -artifact_prefix="$artifacts/" "$corpus" "$seeds" >>"$log" 2>&1 || true
+    }
+    [ "$2" != 0 ] || start "$1" -runs=0
+    while [ "$(date +%s)" -lt "$end" ]; do start "$1" -max_total_time=$((end - $(date +%s))); done
+    executions=$(awk '/^stat::number_of_executed_units/ { sum += $2 } END { printf "%d", sum }' "$log")
+    edges=$(sed -n 's/.*(\([0-9]*\) inline 8-bit counters).*/\1/p' "$log" | tail -n 1)
+    coverage=$(sed -n "s/.* cov: \([0-9]*\) ft: \([0-9]*\) .*/\1 of $edges | \2/p" "$log" | tail -n 1)
+    echo "$1 $executions" >>"$target/executions"
+    all_runs=$(awk -v name="$1" '$1 == name { sum += $2 } END { printf "%d", sum }' "$target/executions")
+    printf '| %s | %s | %s | %s | %s | %s |\n' "$1" "$executions" "$all_runs" "$(find "$corpus" "$seeds" -type f | wc -l)" \
+        "$coverage" "$(find "$artifacts" -type f | wc -l)" >"$target/$1.row"
+}
+
+# reduce TARGET: keeps the inputs with names that people gave. Adds as few others as reach the same edges, short ones before long
+# ones, and of these the shortest up to 96 KiB.
+reduce() {
+    seeds=testdata/fuzz/$1 corpus=$target/corpus/$1 short=$target/short log=$target/reduce.log
+    mkdir -p "$corpus" "$seeds"
+    found "$seeds" | while read -r input; do mv "$input" "$corpus/"; done
+    for most in 512 1536 1000000; do
+        rm -rf "$short"
+        mkdir "$short"
+        find "$corpus" -type f -size "-${most}c" -exec ln {} "$short/" \; 2>/dev/null || true # an input may be gone
+        "$programs/$1" -max_len="$(longest "$1")" -timeout=60 -set_cover_merge=1 -use_counters=0 "$seeds" "$short" >"$log" 2>&1 || {
+            tail -n 5 "$log"
+            exit 1
+        }
+    done
+    rm -rf "$short"
+    found "$seeds" | xargs -r ls -l | sort -n -k 5 | awk '{ sum += $5 } sum > 98304 { print $NF }' | xargs -r rm
+    echo "$1: $(find "$seeds" -type f | wc -l) inputs"
+}
+
+# The inputs in a directory that libFuzzer named.
+found() { find "$1" -type f | grep -E '/[0-9a-f]{40}$'; }
+
+command=${1:?"run, reduce, or build"}
+shift
+case $command in
+build) build ;;
+run)
+    seconds=${1:?"the number of seconds"}
+    shift
+    [ $# != 0 ] || set -- $all
+    build
+    # Each target gets the same part of the time.
+    part=$((seconds * jobs / $#))
+    printf '%s\n' "$@" | PROGRAMS=$programs xargs -n 1 -P "$jobs" sh tests/fuzz.sh one "$part"
+    echo "| target | executions | in all runs | inputs | edges | features | findings |"
+    echo "|---|---|---|---|---|---|---|"
+    for name; do cat "$target/$name.row"; done
+    if [ -n "$(find "$target/artifacts" -type f)" ]; then
+        echo "fuzz: the inputs that fail are in $target/artifacts" >&2
+        exit 1
+    fi
+    ;;
+one) programs=$PROGRAMS && fuzz "$2" "$1" ;;
+reduce)
+    [ $# != 0 ] || set -- $all
+    build
+    for name; do reduce "$name"; done
+    ;;
+*) echo "fuzz: '$command' is neither run nor reduce nor build" >&2; exit 2 ;;
+esac

@@ -1,0 +1,105 @@
+//! The check of whole runs of gprof.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use gprof::Terminal;
+
+use crate::{Limits, parts};
+
+/// The constants are for the templates of pages and the buffers of outputs.
+const LIMITS: Limits = Limits { bytes_per_byte: 64, bytes: 4 << 20, steps_per_byte: 1_000, steps: 5_000_000 };
+
+/// The options that the bits of an input choose. None of them writes a file, and none waits.
+const WORDS: [&str; 24] = [
+    "-b",
+    "-z",
+    "-c",
+    "-l",
+    "--inlines",
+    "--compat=gnu",
+    "--errors",
+    "--stats",
+    "-a",
+    "-D",
+    "--merge-clones",
+    "-T",
+    "--inline-file-names",
+    "--no-demangle",
+    "-p",
+    "-q",
+    "-C",
+    "--bounds",
+    "--contexts",
+    "-r",
+    "-i",
+    "--propagate",
+    "--top=3",
+    "--min-percent=5",
+];
+
+/// The formats.
+const FORMATS: [&str; 13] = [
+    "text",
+    "table",
+    "json",
+    "csv",
+    "folded",
+    "speedscope",
+    "pprof",
+    "firefox",
+    "callgrind",
+    "html",
+    "flame",
+    "svg",
+    "dot",
+];
+
+/// The files of a run.
+struct Files {
+    image: PathBuf,
+    profile: PathBuf,
+    side: PathBuf,
+}
+
+/// The input is a format, options, and three parts: an image, its profile, and a side file, which is missing if it is empty. A run
+/// reports or fails with a message.
+pub fn run(mut input: &[u8]) {
+    let length = input.len();
+    let format = FORMATS[usize::from(parts::byte(&mut input)) % FORMATS.len()];
+    let bits = [0, 8, 16].map(|shift| u32::from(parts::byte(&mut input)) << shift).iter().sum::<u32>();
+    let files = files();
+    for path in [&files.image, &files.profile, &files.side] {
+        let part = parts::take(&mut input).unwrap_or_default();
+        if part.is_empty() && path == &files.side {
+            let _ = fs::remove_file(path);
+        } else {
+            fs::write(path, part).expect("a file in memory");
+        }
+    }
+    let chosen = WORDS.iter().enumerate().filter(|(at, _)| bits & 1 << at != 0).map(|(_, word)| OsString::from(word));
+    let named = ["--format", format].map(OsString::from).into_iter();
+    let words = [OsString::from("gprof")].into_iter().chain(named).chain(chosen);
+    let words = words.chain([files.image.clone().into(), files.profile.clone().into()]);
+    let (mut out, mut warnings) = (Vec::new(), Vec::new());
+    let result = LIMITS.hold(length, || gprof::run(words, &mut out, &mut warnings, &Terminal::default()));
+    match result {
+        Ok(()) => assert!(!out.is_empty() || !warnings.is_empty() || format == "folded", "nothing about {format}"),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// The files of this process, in memory if the system has a directory in memory.
+fn files() -> &'static Files {
+    static FILES: OnceLock<Files> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let memory = Path::new("/dev/shm");
+        let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let directory = parent.join(format!("gmon-fuzz-{}", std::process::id()));
+        fs::create_dir_all(&directory).expect("a directory in memory");
+        let file = |name| directory.join(name);
+        Files { image: file("prog"), profile: file("gmon.out"), side: file("gmon.out.side") }
+    })
+}

@@ -1,0 +1,44 @@
+//! The check of side files.
+
+use gmon::layout::side_file::END;
+use gmon::side_file::{Accumulator, Calls, Checksum, SideFile};
+
+use crate::Limits;
+
+const LIMITS: Limits = Limits { bytes_per_byte: 32, bytes: 4 << 10, steps_per_byte: 100, steps: 10_000 };
+
+/// The input is a side file, with or without its end. What was read is written and read again, and sums lose no ticks and no calls,
+/// of all threads together and of single threads.
+pub fn side_file(input: &[u8]) {
+    LIMITS.hold(input.len(), || drop(SideFile::parse(input)));
+    let bytes = ended(input);
+    let Ok(side) = LIMITS.hold(bytes.len(), || SideFile::parse(&bytes)) else { return };
+    assert_eq!(SideFile::parse(&side.write()), Ok(side.clone()));
+    let sum = LIMITS.hold(bytes.len(), || {
+        let mut sum = Accumulator::new();
+        sum.add(&side).map(|()| sum.finish())
+    });
+    if let Ok(sum) = sum {
+        assert_eq!(sum.contexts().total(), side.contexts().total());
+        assert_eq!(calls(&sum), calls(&side));
+    }
+}
+
+/// The input with a correct end: a fuzzer cannot guess the checksum.
+fn ended(input: &[u8]) -> Vec<u8> {
+    let mut bytes = input.to_vec();
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
+    let sum = Checksum::of(&bytes).sum;
+    bytes.extend(END);
+    bytes.extend([0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend(sum.to_le_bytes());
+    bytes
+}
+
+/// The calls of all threads together, and of single threads.
+fn calls(side: &SideFile) -> [u64; 2] {
+    [false, true].map(|is_of_thread| {
+        let parts = side.calls().iter().filter(|calls| calls.thread().is_some() == is_of_thread);
+        parts.flat_map(Calls::calls).map(|call| call.count).sum()
+    })
+}
