@@ -1,0 +1,11 @@
+#!/bin/sh
+# Lists the crates of others that are linked into gprof on any system that gprof is for: a line NAME VERSION for each.
+set -eu
+cd "$(dirname "$0")/.."
+set --
+for target in x86_64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-gnu x86_64-unknown-freebsd \
+    aarch64-unknown-freebsd x86_64-unknown-openbsd aarch64-unknown-openbsd; do
+    set -- "$@" --target "$target"
+done
+"${CARGO:-cargo}" tree --frozen --package gprof --edges normal,no-proc-macro --prefix none --format '{p}' "$@" |
+    sed -n -e '/ (\//d' -e 's/^\([^ ]*\) v\([^ ]*\).*/\1 \2/p' | LC_ALL=C sort -u

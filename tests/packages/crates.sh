@@ -1,0 +1,79 @@
+#!/bin/sh
+# Checks what distributors and users of the crates do, without a network. crates.sh DIRECTORY [OLDEST] works in the directory. OLDEST is
+# a directory that tests/oldest-rust.sh made.
+#
+# * The vendored sources (`make vendor`) are all that the workspace needs.
+# * `cargo install` builds gprof from its .crate file, and the program reads a profile.
+# * A program outside the workspace uses gmon from its .crate file, also with the oldest Rust and its cargo.
+set -eu
+work=$(mkdir -p "$1" && cd "$1" && pwd)
+oldest=${2:+$(cd "$2" && pwd)}
+cd "$(dirname "$0")/../.."
+root=$(pwd)
+cargo=${CARGO:-cargo}
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+
+fail() {
+    echo "crates: $*" >&2
+    exit 1
+}
+
+sh packaging/vendor.sh "$work/sources"
+"$cargo" package --quiet --offline --allow-dirty --no-verify --target-dir "$work/packages" -p gmon -p gmon-demangle -p gprof 2>"$work/log" ||
+    { cat "$work/log" >&2; exit 1; }
+
+# As root, the commands below have no network device at all.
+without_network=
+! unshare -n true 2>/dev/null || without_network="unshare -n"
+# The sources of cargo's own directory do not count either.
+export CARGO_HOME="$work/home" CARGO_TARGET_DIR="$work/target" CARGO_PROFILE_DEV_DEBUG=0
+unset RUSTFLAGS
+rm -rf "$work/home" "$work/tree" "$work/installed" "$work/outside"
+mkdir -p "$work/home" "$work/tree" "$work/outside/src"
+
+# The workspace as a distributor unpacks it: the files under version control, and the vendored sources.
+git ls-files -z | xargs -0 cp -P --parents -t "$work/tree"
+cp -R "$work/sources/.cargo" "$work/tree/"
+ln -s "$work/sources/vendor" "$work/tree/vendor"
+(cd "$work/tree" && $without_network "$cargo" metadata --frozen --format-version 1 >/dev/null) || fail "the vendored sources do not suffice"
+
+# The three packages join the vendored sources, as if a registry had them.
+for package in gmon gmon-demangle gprof; do
+    file=$work/packages/package/$package-$version.crate
+    tar -x -f "$file" -C "$work/sources/vendor"
+    for text in LICENSE README.md; do
+        [ -s "$work/sources/vendor/$package-$version/$text" ] || fail "$file lacks $text"
+    done
+    printf '{"files":{},"package":"%s"}' "$(sha256sum "$file" | cut -d ' ' -f 1)" >"$work/sources/vendor/$package-$version/.cargo-checksum.json"
+    # cargo takes packages of a registry for unchanged if the version is unchanged.
+    rm -rf "$work/target/debug/.fingerprint/$package-"* "$work/oldest"
+done
+sed "s,\"vendor\",\"$work/sources/vendor\"," "$work/sources/.cargo/config.toml" >"$work/home/config.toml"
+
+$without_network "$cargo" install --quiet --frozen --debug --root "$work/installed" --version "$version" gprof 2>"$work/log" ||
+    { cat "$work/log" >&2; fail "cargo install does not build gprof from its package"; }
+"$work/installed/bin/gprof" --version | grep -q -x "gprof (gmon toolchain) $version" || fail "the installed gprof has another version"
+cd "$root/testdata/bsd"
+"$work/installed/bin/gprof" -b -p basic basic.gmon | grep -q ' burn$' || fail "the installed gprof cannot read a profile"
+
+cat >"$work/outside/Cargo.toml" <<END
+[package]
+name = "outside"
+edition = "2021"
+
+[dependencies]
+gmon = "$version"
+
+[workspace]
+END
+cp "$root/format/examples/hottest.rs" "$work/outside/src/main.rs"
+cd "$work/outside"
+$without_network "$cargo" run --quiet --offline "$root/testdata/bsd/basic.gmon" >"$work/hottest" || fail "no program outside the workspace can use gmon"
+[ "$(wc -l <"$work/hottest")" -gt 1 ] || fail "the program that uses gmon printed no bins"
+if [ -n "$oldest" ]; then
+    rm -f Cargo.lock
+    CARGO_TARGET_DIR="$work/oldest" $without_network "$oldest/run" "$oldest/usr/bin/cargo" run --quiet --offline \
+        "$root/testdata/bsd/basic.gmon" >"$work/hottest.oldest" || fail "$("$oldest/run" "$oldest/usr/bin/rustc" --version) cannot build gmon"
+    cmp "$work/hottest" "$work/hottest.oldest" || fail "with the oldest Rust, the program that uses gmon prints something else"
+fi
+echo "The packages of gmon, gmon-demangle, and gprof $version build from their .crate files${without_network:+, without a network device}."

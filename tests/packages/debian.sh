@@ -1,0 +1,117 @@
+#!/bin/sh
+# Tests the Debian packages in a directory (`make check-deb`):
+#
+#     debian.sh PACKAGES
+#
+# lintian must find no errors. In a fresh minimal Debian system, the packages are installed, compile and profile programs, and are
+# purged; then the system must be as it was. The script needs root for the system, and lintian and mmdebstrap, which it installs as
+# `make check` does. The minimal system stays in PACKAGES for the next time.
+set -eu
+packages=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+skip() { echo "check-deb: SKIPPED: $*"; exit 0; }
+step() { printf '\n== %s\n' "$*"; }
+fail() { echo "check-deb: $*" >&2; exit 1; }
+
+[ "$(id -u)" = 0 ] || skip "only root can make a Debian system"
+missing=
+for tool in lintian mmdebstrap; do
+    command -v "$tool" >/dev/null || missing="$missing $tool"
+done
+if [ -n "$missing" ]; then
+    [ "${INSTALL:-yes}" = yes ] || skip "not found:$missing"
+    echo "Installing these Debian packages (INSTALL=no installs nothing):$missing"
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+version=$(dpkg-parsechangelog -S Version)
+architecture=$(dpkg --print-architecture)
+debs="$packages/gmon-tools_${version}_$architecture.deb $packages/libgmon-dev_${version}_$architecture.deb"
+
+step "lintian"
+lintian --allow-root --fail-on error --tag-display-limit 0 $debs
+
+step "paths of this machine"
+for deb in $debs; do
+    dpkg-deb --extract "$deb" "$work/content"
+done
+sh tests/packages/paths.sh "$work/content"
+
+step "a minimal system"
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+system=$packages/debian-$suite.tar
+# manpages-dev and bash-completion have files near ours.
+[ -f "$system" ] || {
+    mmdebstrap --quiet --variant=minbase --include=gcc,libc6-dev,pkg-config,man-db,manpages-dev,bash-completion "$suite" "$system.new"
+    mv "$system.new" "$system"
+}
+root=$work/system
+mkdir "$root"
+tar --extract --file="$system" --directory="$root" --exclude='./dev/*'
+inside() { # inside COMMAND...: runs a command in the system, which sees only its own files and processes
+    unshare --mount --pid --fork sh -c 'mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && shift && exec chroot "$@"' \
+        sh "$root" "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"
+}
+
+# What is in the system: all files with contents, but only the names in dpkg's own directory, and no caches, logs and old versions.
+listing() {
+    (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var/cache -o -path ./var/log \) -prune -o \
+        -path './var/lib/dpkg/*' -printf '%p %y\n' -o -type f -printf '%p %m %u %s ' -exec sha256sum {} \; -o \
+        -printf '%p %m %u %y %l\n' | grep -v -E '^\./var/lib/dpkg/([a-z]*-old|triggers/.*|lock.*) ' | LC_ALL=C sort)
+}
+
+step "install"
+listing >"$work/before"
+mkdir -p "$root/tmp/packages"
+cp $debs "$root/tmp/packages/"
+inside sh -c 'dpkg --install /tmp/packages/*.deb'
+listing >"$work/installed"
+# Files of other packages are as they were.
+grep -v -F './var/lib/dpkg/status' "$work/before" >"$work/others"
+grep -v -x -F -f "$work/installed" "$work/others" >"$work/changed" || true
+# The directories into which packages install files keep everything but their time.
+[ ! -s "$work/changed" ] || { cat "$work/changed"; fail "the installation changed these files"; }
+inside dpkg --listfiles gmon-tools libgmon-dev | sort -u >"$work/files"
+inside dpkg --verify
+
+step "compile and profile"
+mkdir -p "$root/tmp/source/tests" "$root/tmp/work" "$root/tmp/lua"
+cp -R debian "$root/tmp/source/"
+cp -R tests/packages "$root/tmp/source/tests/"
+inside env AUTOPKGTEST_TMP=/tmp/work sh -c 'cd /tmp/source && sh debian/tests/profile'
+# A real program: Lua, whose sources come with the crate lua-src.
+lua=$("${CARGO:-cargo}" metadata --format-version 1 | grep -o '"manifest_path":"[^"]*/lua-src-[^"]*/Cargo.toml"' | head -n 1 | cut -d '"' -f 4)
+cp "${lua%/Cargo.toml}"/lua-5.4*/*.[ch] tests/benches/contexts/lua.c "$root/tmp/lua/"
+inside sh -c 'cd /tmp/lua && gmon-cc -O2 -g -DLUA_USE_POSIX -o lua *.c -lm && ./lua &&
+    gmon-gprof -b -p lua gmon.out >flat.txt && gmon-gprof -o profile.html lua gmon.out'
+head -n 12 "$root/tmp/lua/flat.txt"
+awk '$3 > 0 { sampled = 1 } $NF == "luaV_execute" && $4 > 0 { run = 1 } $NF == "luaL_newstate" && $4 == 1 { made = 1 }
+    END { exit !(sampled && run && made) }' "$root/tmp/lua/flat.txt" || fail "the flat profile of Lua is wrong"
+[ -s "$root/tmp/lua/profile.html" ] || fail "no page"
+
+step "manual pages and completions"
+inside man -w gmon-gprof gmon-cc gmon 3gmon profil monstartup
+# The page of gprof is ours if our directory is first in PATH.
+case $(inside env PATH=/usr/lib/gmon/bin:/usr/bin:/bin man -w gprof) in
+    */gmon-gprof.1.gz|/usr/lib/gmon/*) ;;
+    *) fail "man does not find the page of /usr/lib/gmon/bin/gprof" ;;
+esac
+case $(inside man -w gprof) in
+    /usr/share/man/man1/gprof.1.gz) ;;
+    *) fail "man does not find the page of binutils' gprof" ;;
+esac
+inside bash -c '. /usr/share/bash-completion/bash_completion && _completion_loader gmon-gprof; complete -p gmon-gprof'
+
+step "purge"
+inside dpkg --purge gmon-tools libgmon-dev
+rm -rf "$root/tmp/packages" "$root/tmp/source" "$root/tmp/work" "$root/tmp/lua"
+listing >"$work/after"
+diff "$work/before" "$work/after" || fail "the system is not as it was before the installation"
+# The listing has no contents of dpkg's directory: the packages must be unknown there, and their files gone.
+! inside dpkg --status gmon-tools libgmon-dev >/dev/null 2>&1 || fail "dpkg still knows the packages"
+while read -r file; do
+    [ -e "$root$file" ] || [ -h "$root$file" ] || continue
+    grep -q -F ".$file " "$work/before" || [ "$file" = /. ] || fail "$file is left"
+done <"$work/files"
+echo "Nothing is left of $(wc -l <"$work/files") files and directories."

@@ -1,0 +1,222 @@
+//! `make install` and `make uninstall`: the directories that a user may name, and what remains.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use gmon_tests::{directory, distribution, make, start_objects};
+
+/// The files of a tree: the path of each, with the mode and the contents, or the target of a link.
+type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+fn tree(root: &Path) -> Tree {
+    let mut found = Tree::new();
+    let mut directories = vec![root.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let kind = fs::symlink_metadata(&path).unwrap();
+            let contents = if kind.is_symlink() {
+                fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes()
+            } else if kind.is_dir() {
+                directories.push(path.clone());
+                Vec::new()
+            } else {
+                fs::read(&path).unwrap()
+            };
+            found.insert(path.strip_prefix(root).unwrap().to_owned(), (kind.permissions().mode(), contents));
+        }
+    }
+    found
+}
+
+/// Runs make with these words. `-o dist` installs what is staged already.
+fn run_make(words: &[String]) -> Output {
+    let mut command = Command::new("make");
+    command.args(["--no-print-directory", "-o", "dist"]).args(words);
+    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap());
+    for variable in ["MAKEFLAGS", "MAKELEVEL", "DESTDIR", "PREFIX", "LIBDIR"] {
+        command.env_remove(variable);
+    }
+    command.output().unwrap()
+}
+
+fn made(words: &[String]) {
+    static STAGED: OnceLock<()> = OnceLock::new();
+    STAGED.get_or_init(|| {
+        start_objects();
+        make("tools").unwrap();
+    });
+    let output = run_make(words);
+    assert!(output.status.success() && output.stderr.is_empty(), "{words:?}: {output:?}");
+}
+
+/// The words of make for the goal, and for directories below the root.
+fn words(goal: &str, root: &Path, directories: &[(&str, &str)]) -> Vec<String> {
+    let directories = directories.iter().map(|(name, path)| format!("{name}={}", root.join(path).display()));
+    std::iter::once(goal.to_owned()).chain(directories).collect()
+}
+
+/// Puts files of other programs into a tree, also into directories and under names that are ours.
+fn put_foreign_files(root: &Path) {
+    for (path, contents) in
+        [("bin/other", "x"), ("lib/gmon/own.txt", ""), ("share/doc/gmon/notes", "n"), (".hidden", "h")]
+    {
+        fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        fs::write(root.join(path), contents).unwrap();
+    }
+    fs::set_permissions(root.join("bin/other"), fs::Permissions::from_mode(0o751)).unwrap();
+    fs::create_dir_all(root.join("share/man/man3")).unwrap();
+    symlink("bin", root.join("sbin")).unwrap();
+}
+
+/// Compiles a program with this gmon-cc, and with the options of this pkg-config file, and runs both.
+fn builds_programs(place: &Path, wrapper: &Path, pkgconfig: &Path) {
+    let script = r#"set -e
+        printf '#include <gmon.h>\nint main(void) { moncontrol(0); return 0; }\n' >work.c
+        env -u CC -u GMON_CC "$1" work.c -o work; ./work; rm gmon.out
+        command -v pkg-config >/dev/null || { echo "SKIPPED: pkg-config: not on this system"; exit 0; }
+        export PKG_CONFIG_PATH="$2"
+        eval cc work.c $(pkg-config --cflags --libs gmon) -o other; ./other; rm gmon.out"#;
+    fs::create_dir_all(place).unwrap();
+    let arguments = [Path::new("-c"), Path::new(script), Path::new("sh"), wrapper, pkgconfig];
+    let output = Command::new("sh").args(arguments).current_dir(place).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    print!("{}", String::from_utf8(output.stdout).unwrap());
+}
+
+#[test]
+fn what_is_uninstalled_is_what_was_installed() {
+    let place = directory("installation-default");
+    let root = place.join("a prefix");
+    put_foreign_files(&root);
+    let before = tree(&root);
+    let directories = [("PREFIX", "a prefix")];
+    made(&words("install", &place, &directories));
+    let installed = tree(&root);
+    let staged = tree(&distribution());
+    for (path, (mode, _)) in staged.iter().filter(|(path, _)| distribution().join(path).is_file()) {
+        assert!(installed.contains_key(path), "{}", path.display());
+        assert_eq!(installed[path].0 & 0o111, mode & 0o111, "{}", path.display());
+    }
+    builds_programs(&place.join("work"), &root.join("bin/gmon-cc"), &root.join("lib/pkgconfig"));
+    // A second installation changes nothing.
+    made(&words("install", &place, &directories));
+    assert!(tree(&root) == installed);
+    made(&words("uninstall", &place, &directories));
+    let after = tree(&root);
+    assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    assert!(after == before);
+    let again = run_make(&words("uninstall", &place, &directories));
+    let said = String::from_utf8(again.stderr).unwrap();
+    assert!(!again.status.success() && said.contains("uninstall: there is no "), "{said}");
+}
+
+#[test]
+fn each_directory_can_be_named() {
+    let place = directory("installation-named");
+    // Some directories are in PREFIX, and some are not.
+    let directories = [
+        ("PREFIX", "usr"),
+        ("BINDIR", "usr/libexec/gmon tools"),
+        ("LIBDIR", "usr/lib/machine-system"),
+        ("INCLUDEDIR", "elsewhere's/some include"),
+        ("MANDIR", "manuals"),
+        ("DOCDIR", "documents"),
+        ("PKGCONFIGDIR", "usr/share/pkgconfig"),
+    ];
+    made(&words("install", &place, &directories));
+    for file in [
+        "usr/libexec/gmon tools/gprof-or-gmon-cc",
+        "usr/lib/machine-system/gmon/gcrt1.o",
+        "elsewhere's/some include/gmon.h",
+        "manuals/man5/gmon.5",
+        "usr/share/pkgconfig/gmon.pc",
+    ] {
+        let file = file.replace("gprof-or-", "");
+        assert!(place.join(&file).is_file(), "{file}");
+    }
+    let paths = tree(&place);
+    assert!(!paths.contains_key(Path::new("usr/include")) && !paths.contains_key(Path::new("usr/share/man")));
+    let wrapper = place.join("usr/libexec/gmon tools/gmon-cc");
+    let work = directory("installation-named-work");
+    builds_programs(&work, &wrapper, &place.join("usr/share/pkgconfig"));
+    made(&words("uninstall", &place, &directories));
+    assert_eq!(tree(&place), Tree::new());
+}
+
+#[test]
+fn a_staged_installation_has_the_final_paths() {
+    let place = directory("installation-staged");
+    let final_paths = ["PREFIX=/opt/gmon", "INCLUDEDIR=/usr/include"].map(str::to_owned);
+    let goal = |goal: &str| [&words(goal, &place, &[("DESTDIR", "stage")])[..], &final_paths].concat();
+    made(&goal("install"));
+    let list = fs::read_to_string(place.join("stage/opt/gmon/lib/gmon/installed")).unwrap();
+    assert!(list.lines().any(|line| line == "/usr/include/gmon.h"), "{list}");
+    assert!(!list.contains("stage"), "{list}");
+    let file = |path: &str| fs::read_to_string(place.join("stage").join(path)).unwrap();
+    assert!(file("opt/gmon/bin/gmon-cc").contains("\ninclude_from_here='/usr/include'\n"));
+    assert!(
+        file("opt/gmon/lib/pkgconfig/gmon.pc")
+            .contains("\nincludedir=/usr/include\nlibdir=${pcfiledir}/../../lib/gmon\n")
+    );
+    // The files of an installation that was moved are not those in its list.
+    fs::rename(place.join("stage/opt/gmon"), place.join("stage/opt/other")).unwrap();
+    let moved = [&words("uninstall", &place, &[("DESTDIR", "stage")])[..], &["PREFIX=/opt/other".to_owned()]].concat();
+    let refused = run_make(&moved);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && said.contains("an installation in other directories"), "{said}");
+    fs::rename(place.join("stage/opt/other"), place.join("stage/opt/gmon")).unwrap();
+    made(&goal("uninstall"));
+    assert_eq!(tree(&place.join("stage")), Tree::new());
+}
+
+#[test]
+fn a_newer_installation_replaces_an_older_one() {
+    let place = directory("installation-newer");
+    let staged = place.join("staged");
+    let (old, program) = (staged.join("share/doc/gmon/removed.md"), staged.join("bin/program"));
+    for path in [&old, &program] {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "old").unwrap();
+    }
+    let script = |name: &str| {
+        let mut command = Command::new("sh");
+        command
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging").join(name))
+            .arg(&staged)
+            .env("DESTDIR", "");
+        for (name, path) in [("PREFIX", ""), ("BINDIR", "/bin"), ("LIBDIR", "/lib"), ("INCLUDEDIR", "/include")] {
+            command.env(name, format!("{}/root{path}", place.display()));
+        }
+        for (name, path) in
+            [("DATADIR", ""), ("MANDIR", "/man"), ("DOCDIR", "/doc/gmon"), ("PKGCONFIGDIR", "/pkgconfig")]
+        {
+            command.env(name, format!("{}/root/share{path}", place.display()));
+        }
+        command
+    };
+    let run = |name: &str| {
+        let output = script(name).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{name}: {output:?}");
+    };
+    let root = place.join("root");
+    run("install.sh");
+    // A program that runs, and a link in place of a file, do not keep the new file out.
+    fs::remove_file(root.join("bin/program")).unwrap();
+    symlink("/dev/null", root.join("bin/program")).unwrap();
+    fs::remove_dir_all(old.parent().unwrap()).unwrap();
+    fs::write(&program, "new").unwrap();
+    run("install.sh");
+    assert!(!root.join("share/doc/gmon/removed.md").exists());
+    assert_eq!(fs::read_to_string(root.join("bin/program")).unwrap(), "new");
+    run("uninstall.sh");
+    assert!(!root.exists());
+    let relative = script("install.sh").env("MANDIR", "share/man").output().unwrap();
+    assert!(!relative.status.success() && !root.exists());
+    assert_eq!(String::from_utf8(relative.stderr).unwrap(), "install: share/man: not an absolute path\n");
+}
