@@ -1,20 +1,20 @@
 # Users need only these commands and `cargo ...`.
 #
 #   make demo      build everything, profile SQLite, print where its time goes; then a program that other gprofs get wrong
-#   make check     run all tests. As root on Debian, installs and names what the machine lacks. INSTALL=no installs nothing:
-#                  tests that lack something then print SKIPPED
+#   make check     run all tests. As root on Debian, prints the names of missing packages and installs them. INSTALL=no installs
+#                  nothing: tests that lack something then print SKIPPED
 #   make dist      stage target/dist/{bin,lib,include,share}
 #   make runtime-aarch64   add the AArch64 objects in lib/gmon/aarch64, with a cross compiler
 #   make runtime-freebsd-amd64 runtime-freebsd-aarch64   add the objects for FreeBSD in lib/gmon/freebsd-..., with LLVM's tools
 #   make runtime-openbsd-amd64 runtime-openbsd-aarch64   add the objects for OpenBSD in lib/gmon/openbsd-..., with the same tools
-#   make check-bsd   run the tests of the objects for the BSDs; installs what the machine lacks, as `make check` does
+#   make check-bsd   run the tests of the objects for the BSDs; installs missing packages as `make check` does
 #   make install   install target/dist in PREFIX (default /usr/local), or in BINDIR, LIBDIR, INCLUDEDIR, MANDIR, DATADIR, DOCDIR, and
 #                  PKGCONFIGDIR; DESTDIR goes before all of them
 #   make uninstall remove what `make install` with the same directories installed
-#   make licenses  make LICENSES.thirdparty of the sources of the crates, with cargo-bundle-licenses
+#   make licenses  make LICENSES.thirdparty from the sources of the crates, with cargo-bundle-licenses
 #   make vendor    pack the sources of all crates, for builds without a network: docs/building.md
 #   make tarball   pack an archive that works wherever it is unpacked; tarball-aarch64: the same for AArch64, with a cross compiler
-#   make fuzz      run the fuzz targets for SECONDS (default 600) together; 0 runs only the inputs that are known
+#   make fuzz      run the fuzz targets for SECONDS (default 600) in total; SECONDS=0 runs only the known inputs
 #   make deb       build Debian packages
 #   make check-packages check-deb   test the archives, and the Debian packages (as root on Debian)
 #   make bench     run the benchmarks, in turns with the alternatives
@@ -58,7 +58,7 @@ check-bsd:
 
 dist: runtime gprof tools documents
 
-# The documents are all in one directory, so links from others lose their directory.
+# All documents are staged in one directory, so links to docs/ in the documents of other directories lose docs/.
 documents:
 	@mkdir -p "$(DOCUMENTS)/pictures" "$(DOCUMENTS)/examples/rust/src"
 	@cp CHANGELOG.md LICENSE LICENSES.thirdparty docs/*.md "$(DOCUMENTS)/"
@@ -70,7 +70,7 @@ documents:
 	@cp docs/examples/rust/src/*.rs "$(DOCUMENTS)/examples/rust/src/"
 
 # The program does not contain paths of this machine. GPROF_TARGET names Rust's target if the program is for another machine.
-# GPROF_NAME is the name of the program, its manual page, and its completions, for systems whose gprof stays where it is.
+# GPROF_NAME is the name of the program, its manual page, and its completions, for systems that keep their own gprof.
 GPROF_NAME ?= gprof
 gprof:
 	RUSTFLAGS="$(RUSTFLAGS)$$(sh packaging/remap.sh "$(TARGET)")" $(CARGO) build --release --package gprof $(addprefix --target ,$(GPROF_TARGET))

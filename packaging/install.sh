@@ -2,8 +2,8 @@
 # Installs what `make dist` staged: install.sh STAGED. `make install` sets the variables that name the directories.
 #
 # LIBDIR/gmon/installed lists what was installed, for uninstall.sh: the path of each file, without DESTDIR, and the path of each
-# directory that did not exist before, with a slash at the end. A path is in the list before it exists, so an interrupted
-# installation can be uninstalled too. Files of an earlier installation that this one lacks are removed.
+# directory that did not exist before, with a slash at the end. A path is in the list before the file exists, so an interrupted
+# installation can be uninstalled too. Files of an earlier installation that the new installation lacks are removed.
 set -eu
 umask 022
 staged=$1
@@ -34,7 +34,7 @@ destination() {
         share/man/*) echo "$MANDIR/${1#share/man/}" ;;
         share/doc/gmon/*) echo "$DOCDIR/${1#share/doc/gmon/}" ;;
         share/*) echo "$DATADIR/${1#share/}" ;;
-        *) fail "$staged/$1: no directory is for this file" ;;
+        *) fail "$staged/$1: no variable names a directory for this file" ;;
     esac
 }
 
@@ -94,7 +94,7 @@ install_file() {
     directory=${path%/*}
     make_directory "$directory"
     note "$path"
-    [ -d "$DESTDIR$path" ] && fail "$DESTDIR$path: a directory is where a file should be"
+    [ -d "$DESTDIR$path" ] && fail "$DESTDIR$path: a directory is in the place of a file: remove the directory"
     rm -f "$DESTDIR$path"
     case $1 in
         bin/gmon-cc) edit_wrapper <"$staged/$1" >"$DESTDIR$path" ;;
@@ -121,7 +121,7 @@ while IFS= read -r file; do
     install_file "${file#./}"
 done <"$work/files"
 
-# What the earlier installation made and this one did not. Directories stay in the list.
+# What the earlier installation made and the new installation did not. Directories stay in the list.
 grep -v -x -F -f "$work/list" "$work/before" | while IFS= read -r path; do
     case $path in
         */) note "$path" ;;

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Copies the licenses of Rust's library into a directory: library-license.sh DIRECTORY. Each compiler brings the file for its own library.
+# Copies the licenses of Rust's library into a directory: library-license.sh DIRECTORY. Each compiler has the file for its own library.
 set -eu
 for file in "$("${RUSTC:-rustc}" --print sysroot)/share/doc/rust/COPYRIGHT-library.html" /usr/share/doc/libstd-rust*-dev/copyright; do
     if [ -f "$file" ]; then
         name=${file##*/}
-        # Debian's compiler has the same facts in a file with this name.
+        # Debian's package of the library has the same licenses in a file with this name.
         [ "$name" != copyright ] || name=COPYRIGHT-library
         cp "$file" "$1/$name"
         exit

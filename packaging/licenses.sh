@@ -9,7 +9,7 @@ target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-targe
 PATH=$target/tools/bin:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-command -v cargo-bundle-licenses >/dev/null || { echo "licenses: cargo-bundle-licenses is not here" >&2; exit 1; }
+command -v cargo-bundle-licenses >/dev/null || { echo "licenses: cargo-bundle-licenses is missing: make check installs it" >&2; exit 1; }
 sh packaging/linked-crates.sh >"$work/linked"
 (cd gprof && CARGO_NET_OFFLINE=true cargo bundle-licenses --format json --prefer MIT >"$work/bundle" 2>"$work/log") ||
     { cat "$work/log" >&2; exit 1; }

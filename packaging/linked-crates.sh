@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lists the crates of others that are linked into gprof on any system that gprof is for: a line NAME VERSION for each.
+# Lists the crates of other projects that are linked into gprof on any supported system: a line NAME VERSION for each.
 set -eu
 cd "$(dirname "$0")/.."
 set --

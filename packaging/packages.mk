@@ -13,7 +13,7 @@ tarball:
 	@rm -rf "$(call archive,$(HOST))"
 	$(MAKE) dist DIST="$(call archive,$(HOST))"
 	@if [ $(HOST) = aarch64 ]; then :; elif $(HAS_AARCH64); then $(MAKE) runtime-aarch64 DIST="$(call archive,$(HOST))"; \
-		else echo "tarball: no objects for AArch64, which need $(CROSS)ld and Rust's library for $(AARCH64)"; fi
+		else echo "tarball: the archive lacks the objects for AArch64, which need $(CROSS)ld and Rust's library for $(AARCH64)"; fi
 	@sh packaging/archive.sh "$(call archive,$(HOST))"
 
 # The archive for AArch64, built on x86-64 with the cross compiler. The objects for x86-64 are the cross objects in this archive.
@@ -27,8 +27,8 @@ tarball-aarch64:
 check-packages:
 	@sh tests/packages/archives.sh "$(PACKAGES)"
 
-# Debian's tools build in the source tree. CARGO_TARGET_DIR makes the build reuse what cargo has built; debhelper sets HOME, which
-# cargo and rustup need. -d: this machine's Rust may be another than Debian's.
+# Debian's tools build in the source tree. CARGO_TARGET_DIR makes the build reuse earlier builds. debhelper changes HOME, by which cargo
+# and rustup find their directories. -d: Rust may be installed without Debian's packages.
 deb:
 	@mkdir -p "$(PACKAGES)"
 	CARGO_TARGET_DIR="$(TARGET)" CARGO_HOME="$${CARGO_HOME:-$$HOME/.cargo}" RUSTUP_HOME="$${RUSTUP_HOME:-$$HOME/.rustup}" \

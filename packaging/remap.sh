@@ -3,8 +3,8 @@
 #
 #     remap.sh TARGET_DIRECTORY
 #
-# The script runs in the source tree. Messages of a Rust program about its own failures name source files. With these options the
-# names are the same wherever the program is built.
+# The script runs in the source tree. The messages of panics contain the names of source files. With these options the names are the
+# same in every directory and for every user.
 set -eu
 rustc=${RUSTC:-rustc}
 home=${CARGO_HOME:-${HOME:-}/.cargo}

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 rm -rf "$directory"
 mkdir -p "$directory/.cargo"
 "${CARGO:-cargo}" vendor --quiet --locked --versioned-dirs "$directory/vendor" >/dev/null
-# Binaries for Windows, for which nothing here is built: 100 MB.
+# 100 MB of binaries for Windows. No program of this project is built for Windows.
 rm -f "$directory"/vendor/winapi-*-windows-gnu-*/lib/*.a
 cat >"$directory/.cargo/config.toml" <<END
 [source.crates-io]

@@ -12,7 +12,8 @@ version=@VERSION@
 # The machine and the system of the objects in lib/gmon. Other machines and systems have directories there.
 host=@HOST@
 host_system=@SYSTEM@
-# The start-up objects and the headers, relative to the directory of this script. `make install` writes the directories that it is given.
+# The start-up objects and the headers, relative to the directory of this script. `make install` writes the directories of the
+# installation here.
 library_from_here=../lib/gmon
 include_from_here=../include
 

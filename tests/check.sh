@@ -71,7 +71,7 @@ fi
 for tool in cc ld nm objdump; do
     case " $missing " in *" $tool "*) echo "check: cannot do without $tool" >&2; exit 1 ;; esac
 done
-# AArch64 also needs Rust's library for it (150 MB), and its musl (1 MB), which is not a package for this machine.
+# AArch64 also needs Rust's library for AArch64 (150 MB), and musl for AArch64 (1 MB), which no package for this machine has.
 target=aarch64-unknown-linux-gnu
 has_library() { [ -d "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/$1" ]; }
 if ! has_library "$target"; then
@@ -154,7 +154,7 @@ has_tool() { # has_tool NAME VERSION: installs the tool if it is missing
 if has_tool cargo-deny 0.20.2; then
     "$cargo" deny --offline --log-level warn check licenses bans sources
 fi
-# The committed file must name each crate that is linked. With the tool, the texts are compared too.
+# LICENSES.thirdparty must name each crate that is linked. With cargo-bundle-licenses, the texts are compared too.
 sh packaging/linked-crates.sh | while read -r name version; do
     grep -q -E "(^|, )$name $version(,|:)" LICENSES.thirdparty ||
         { echo "check: LICENSES.thirdparty lacks $name $version: run make licenses" >&2; exit 1; }
@@ -178,7 +178,7 @@ if has_library "$target"; then
         "$cargo" clippy --package gmon-runtime --target "$target" --features "$features" -- -D warnings
     done
 fi
-# The fuzz targets are a workspace of their own. Nothing is linked here: the path keeps libFuzzer's C++ from being compiled.
+# The fuzz targets are a workspace of their own. clippy links nothing, so a path that does not exist saves the compilation of libFuzzer.
 fuzz=tests/fuzz/targets/Cargo.toml
 CUSTOM_LIBFUZZER_PATH=/nonexistent/libFuzzer.a "$cargo" clippy --manifest-path "$fuzz" --locked --quiet \
     --target-dir "${CARGO_TARGET_DIR:-target}" -- -D warnings || {

@@ -2,7 +2,7 @@
 # Runs the fuzz targets (`make fuzz SECONDS=...`).
 #
 #   sh tests/fuzz.sh run SECONDS [TARGET...]   fuzz the targets, all if none is named, and print a table
-#   sh tests/fuzz.sh reduce [TARGET...]        reduce what was found to a small corpus in testdata/fuzz
+#   sh tests/fuzz.sh reduce [TARGET...]        reduce the inputs that were found to a small corpus in testdata/fuzz
 #   sh tests/fuzz.sh build                     build the targets
 #
 # JOBS targets run at once (default 2). New inputs go to target/fuzz/corpus, and inputs that fail to target/fuzz/artifacts.
@@ -13,8 +13,8 @@ target=${CARGO_TARGET_DIR:-target}/fuzz
 jobs=${JOBS:-2}
 all="read detect rewrite sum side_file demangle symbols lines inlines run"
 
-# What cargo-fuzz passes, without the sanitizers, which need a nightly compiler. trace-pc calls a function before each basic
-# block, which counts the steps of a check; the rest is for libFuzzer.
+# The options that cargo-fuzz passes, without the sanitizers, which need a nightly compiler. With trace-pc, the program calls a
+# function before each basic block, which counts the steps of a check. The other options are for libFuzzer.
 coverage="--cfg fuzzing -C passes=sancov-module"
 for option in level=3 inline-8bit-counters pc-table trace-compares trace-pc; do
     coverage="$coverage -C llvm-args=-sanitizer-coverage-$option"
@@ -61,8 +61,8 @@ fuzz() {
         "$coverage" "$(find "$artifacts" -type f | wc -l)" >"$target/$1.row"
 }
 
-# reduce TARGET: keeps the inputs with names that people gave. Adds as few others as reach the same edges, short ones before long
-# ones, and of these the shortest up to 96 KiB.
+# reduce TARGET: keeps the inputs that libFuzzer did not name. Adds as few other inputs as reach the same edges, short inputs before
+# long inputs, and keeps the shortest of these, 96 KiB together.
 reduce() {
     seeds=testdata/fuzz/$1 corpus=$target/corpus/$1 short=$target/short log=$target/reduce.log
     mkdir -p "$corpus" "$seeds"

@@ -3,9 +3,9 @@
 #
 #     archives.sh PACKAGES
 #
-# `make tarball` runs in this source tree and in a copy of it, with other directories for the user's files and for cargo's, another
-# umask and another time zone. Both must give the same bytes. Then the archives are unpacked in a directory whose name has a blank,
-# and programs are compiled and profiled with them. With the cross compiler, the same for the archive for AArch64.
+# `make tarball` runs in this source tree and in a copy of the tree, with another home directory, another directory of cargo, another
+# umask, and another time zone. Both runs must give the same bytes. Then the script unpacks the archives in a directory whose name has a
+# blank, and compiles and profiles programs with them. With the cross compiler, the script also tests the archive for AArch64.
 set -eu
 packages=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -16,7 +16,7 @@ archives=tarball
 if command -v "${cross}gcc" >/dev/null && [ -d "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/aarch64-unknown-linux-gnu" ]; then
     [ "$(uname -m)" = aarch64 ] || archives="tarball tarball-aarch64"
 else
-    echo "check-packages: SKIPPED: the archive for AArch64: no ${cross}gcc, or no library of Rust"
+    echo "check-packages: SKIPPED: the archive for AArch64: ${cross}gcc or Rust's library for AArch64 is missing"
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -45,7 +45,7 @@ for archive in "$packages"/gmon-*.tar.gz; do
             [ -f "$work/first" ] || mv "$work/sums" "$work/first"
         done
         diff "$work/first" "$work/sums" || true
-        fail "$archive: other bytes in another directory"
+        fail "$archive: a build in another directory has other bytes"
     }
     sha256sum "$archive"
 done
@@ -59,7 +59,7 @@ done
 sh tests/packages/paths.sh "$place"
 elsewhere sh tests/packages/paths.sh "$place"
 for program in "$place"/*/bin/gprof; do
-    # The programs that the runtime is for need glibc 2.34 too.
+    # The runtime also needs glibc 2.34, so gprof must not need a later version.
     needed=$(readelf -W --dyn-syms "$program" | grep -o 'GLIBC_2\.[0-9]*' | sort -u -t . -k 2 -n | tail -n 1)
     [ "${needed#GLIBC_2.}" -le 34 ] || fail "$program needs $needed"
 done

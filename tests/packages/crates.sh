@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks what distributors and users of the crates do, without a network. crates.sh DIRECTORY [OLDEST] works in the directory. OLDEST is
-# a directory that tests/oldest-rust.sh made.
+# Tests the vendored sources and the packages of the crates, without a network: crates.sh DIRECTORY [OLDEST]. The script writes into
+# DIRECTORY. OLDEST is a directory that tests/oldest-rust.sh made.
 #
 # * The vendored sources (`make vendor`) are all that the workspace needs.
 # * `cargo install` builds gprof from its .crate file, and the program reads a profile.
@@ -22,10 +22,10 @@ sh packaging/vendor.sh "$work/sources"
 "$cargo" package --quiet --offline --allow-dirty --no-verify --target-dir "$work/packages" -p gmon -p gmon-demangle -p gprof 2>"$work/log" ||
     { cat "$work/log" >&2; exit 1; }
 
-# As root, the commands below have no network device at all.
+# Only root can run the commands below without a network device.
 without_network=
 ! unshare -n true 2>/dev/null || without_network="unshare -n"
-# The sources of cargo's own directory do not count either.
+# An empty cargo directory: cargo must not take sources from the user's.
 export CARGO_HOME="$work/home" CARGO_TARGET_DIR="$work/target" CARGO_PROFILE_DEV_DEBUG=0
 unset RUSTFLAGS
 rm -rf "$work/home" "$work/tree" "$work/installed" "$work/outside"
@@ -45,7 +45,7 @@ for package in gmon gmon-demangle gprof; do
         [ -s "$work/sources/vendor/$package-$version/$text" ] || fail "$file lacks $text"
     done
     printf '{"files":{},"package":"%s"}' "$(sha256sum "$file" | cut -d ' ' -f 1)" >"$work/sources/vendor/$package-$version/.cargo-checksum.json"
-    # cargo takes packages of a registry for unchanged if the version is unchanged.
+    # cargo does not rebuild a package of a registry whose version is unchanged.
     rm -rf "$work/target/debug/.fingerprint/$package-"* "$work/oldest"
 done
 sed "s,\"vendor\",\"$work/sources/vendor\"," "$work/sources/.cargo/config.toml" >"$work/home/config.toml"

@@ -3,9 +3,9 @@
 #
 #     debian.sh PACKAGES
 #
-# lintian must find no errors. In a fresh minimal Debian system, the packages are installed, compile and profile programs, and are
-# purged; then the system must be as it was. The script needs root for the system, and lintian and mmdebstrap, which it installs as
-# `make check` does. The minimal system stays in PACKAGES for the next time.
+# lintian must find no errors. In a fresh minimal Debian system, the script installs the packages, compiles and profiles programs with
+# them, and purges the packages; then the system must be as before. The script needs root for the system, and lintian and mmdebstrap,
+# which the script installs as `make check` does. The archive of the minimal system stays in PACKAGES for later runs.
 set -eu
 packages=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -41,7 +41,7 @@ sh tests/packages/paths.sh "$work/content"
 step "a minimal system"
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 system=$packages/debian-$suite.tar
-# manpages-dev and bash-completion have files near ours.
+# manpages-dev and bash-completion have files in the same directories as the packages.
 [ -f "$system" ] || {
     mmdebstrap --quiet --variant=minbase --include=gcc,libc6-dev,pkg-config,man-db,manpages-dev,bash-completion "$suite" "$system.new"
     mv "$system.new" "$system"
@@ -70,7 +70,7 @@ listing >"$work/installed"
 # Files of other packages are as they were.
 grep -v -F './var/lib/dpkg/status' "$work/before" >"$work/others"
 grep -v -x -F -f "$work/installed" "$work/others" >"$work/changed" || true
-# The directories into which packages install files keep everything but their time.
+# The listing has no modification times, because the installation changes the times of directories.
 [ ! -s "$work/changed" ] || { cat "$work/changed"; fail "the installation changed these files"; }
 inside dpkg --listfiles gmon-tools libgmon-dev | sort -u >"$work/files"
 inside dpkg --verify
@@ -88,11 +88,11 @@ inside sh -c 'cd /tmp/lua && gmon-cc -O2 -g -DLUA_USE_POSIX -o lua *.c -lm && ./
 head -n 12 "$root/tmp/lua/flat.txt"
 awk '$3 > 0 { sampled = 1 } $NF == "luaV_execute" && $4 > 0 { run = 1 } $NF == "luaL_newstate" && $4 == 1 { made = 1 }
     END { exit !(sampled && run && made) }' "$root/tmp/lua/flat.txt" || fail "the flat profile of Lua is wrong"
-[ -s "$root/tmp/lua/profile.html" ] || fail "no page"
+[ -s "$root/tmp/lua/profile.html" ] || fail "gmon-gprof -o profile.html wrote no page for Lua"
 
 step "manual pages and completions"
 inside man -w gmon-gprof gmon-cc gmon 3gmon profil monstartup
-# The page of gprof is ours if our directory is first in PATH.
+# man finds the page of gmon-gprof for gprof if /usr/lib/gmon/bin is first in PATH.
 case $(inside env PATH=/usr/lib/gmon/bin:/usr/bin:/bin man -w gprof) in
     */gmon-gprof.1.gz|/usr/lib/gmon/*) ;;
     *) fail "man does not find the page of /usr/lib/gmon/bin/gprof" ;;

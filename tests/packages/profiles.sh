@@ -3,8 +3,8 @@
 #
 #     profiles.sh DIRECTORY READERS COMPILER...
 #
-# DIRECTORY is for the files. READERS are gprofs, separated by colons. RUN is the command that runs programs for another machine;
-# whether such a command lets programs take samples is no matter of the packages.
+# DIRECTORY is for the files. READERS are gprofs, separated by colons. The variable RUN has the command that runs programs for another
+# machine, such as an emulator. With RUN, the script does not require samples, because emulators may not deliver them.
 set -eu
 source=$(cd "$(dirname "$0")" && pwd)/calls.c
 mkdir -p "$1"
