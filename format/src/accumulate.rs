@@ -43,7 +43,7 @@ impl Accumulator {
     /// the sum is the same as before.
     pub fn add(&mut self, profile: Profile) -> Result<(), SumError> {
         let Profile { histograms, arcs, blocks, .. } = profile;
-        // The histograms of one profile go together: what can be added to the sum alone can be added with the others.
+        // The histograms of one profile fit each other, so histograms that fit the sum one by one also fit the sum together.
         for histogram in histograms.list() {
             self.histograms.check(histogram)?;
         }

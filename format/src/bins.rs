@@ -64,8 +64,8 @@ impl Bins {
         Hit { bins: self, next: 0 }
     }
 
-    /// The counts of a list of some bins, which may stand in any order and repeat bins. `None` if a sum needs more than
-    /// 64 bits.
+    /// Makes a sparse list of `bins` bins from pairs of an index and a count, in any order. Counts of the same index are
+    /// added up. `None` if such a sum needs more than 64 bits.
     #[must_use]
     pub fn sparse(bins: u64, mut counts: Vec<(u64, u64)>) -> Option<Bins> {
         counts.sort_unstable();
@@ -80,8 +80,8 @@ impl Bins {
         Some(Bins::Sparse { bins, counts: sums })
     }
 
-    /// Checks that the counts of other bins, of which there are as many, can be added. The error is the index of the first
-    /// bin whose sum does not fit.
+    /// Checks that the counts of the same number of other bins can be added. The error is the index of the first bin whose
+    /// sum does not fit.
     pub(crate) fn check(&self, other: &Bins) -> Result<(), u64> {
         let is_signed = matches!(self, Bins::I64(_)) || matches!(other, Bins::I64(_));
         let overflow = other.hit().find(|(bin, more)| !is_count(self.count(*bin).saturating_add(*more), is_signed));
@@ -91,8 +91,8 @@ impl Bins {
         overflow.or_else(unsigned).map_or(Ok(()), |(bin, _)| Err(bin))
     }
 
-    /// Adds the counts of other bins, of which there are as many. The error is the index of the first bin whose sum does
-    /// not fit. Nothing was added then.
+    /// Adds the counts of the same number of other bins. The error is the index of the first bin whose sum does not fit;
+    /// nothing was added then.
     pub(crate) fn add(&mut self, other: &Bins) -> Result<(), u64> {
         match (&mut *self, other) {
             (Bins::Sparse { counts, .. }, Bins::Sparse { counts: more, .. }) => {

@@ -297,7 +297,8 @@ impl Counter {
 }
 
 impl Form {
-    /// One form of each family that this library reads, for lists of what is built in. FreeBSD's is there with one of its counters.
+    /// One form of each family that this library reads, for lists of what is built in. FreeBSD's form has the counter of
+    /// libc.
     pub const ALL: &[Form] = &[
         Form::Gnu,
         Form::Bsd,

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! More examples are in the directory `examples`: `sum` adds up any number of files, `convert` turns a file of the BSDs
-//! into GNU's form and says how the form was found, and `watch` prints the counts of a program that runs.
+//! into GNU's form and prints the evidence for the form, and `watch` prints the counts of a running program.
 //!
 //! # Features
 //!

@@ -16,7 +16,7 @@ use crate::side_file::Checksum;
 pub struct Header {
     /// The checksum of the profile; of the first bytes of a live profile.
     pub profile: Checksum,
-    /// Whether the program counted in the profile's file itself, and still runs or was killed.
+    /// Whether the profile is live: the program counts in the file, and still runs or was killed.
     pub is_live: bool,
     /// The program. Version 1 does not have it.
     pub program: Option<Program>,

@@ -1,4 +1,4 @@
-//! What the standard library has had since Rust 1.87 and 1.88 only. The crate also builds with Rust 1.85.
+//! Functions that the standard library has since Rust 1.87 and 1.88, for builds with Rust 1.85.
 
 /// Returns all whole arrays of `N` bytes.
 pub(crate) fn arrays<const N: usize>(bytes: &[u8]) -> impl ExactSizeIterator<Item = [u8; N]> + Clone {

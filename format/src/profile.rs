@@ -99,8 +99,8 @@ impl Profile {
     /// # Errors
     ///
     /// When the range overlaps the range of another histogram without being the same, when two histograms differ in their
-    /// unit, when two histograms of one range differ in their number of bins, or when a sum needs more than 64 bits. After an error, the
-    /// profile is the same as before.
+    /// unit, when two histograms of one range differ in their number of bins, or when a sum needs more than 64 bits. After
+    /// an error, the profile is the same as before.
     pub fn add_histogram(&mut self, histogram: Histogram) -> Result<(), SumError> {
         self.histograms.add(histogram)
     }
@@ -133,7 +133,8 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// As for [`Profile::add_histogram`], and when the bins of two histograms differ in size by more than a millionth of two code bytes.
+    /// As for [`Profile::add_histogram`], and when the bins of two histograms differ in size by more than a millionth of
+    /// two code bytes.
     pub fn add_record(&mut self, record: Record) -> Result<(), SumError> {
         match record {
             Record::Histogram(histogram) => self.histograms.add_alike(histogram)?,

@@ -17,8 +17,8 @@ use crate::read::bsd::Header;
 use crate::read::cursor::Cursor;
 use crate::{Counter, DataModel, Encoding, Form, HintKind, Hints, Order, ReadError, Record, Word};
 
-/// An upper half of a count that no program reaches: 2^60 calls take a machine that counts two thousand million calls per
-/// second more than 18 years.
+/// An upper half of a count that no program reaches: a machine that counts two billion calls per second takes more than
+/// 18 years for 2^60 calls.
 const IMPOSSIBLE: u64 = 1 << 28;
 
 /// The encoding of a file of the 4.4BSD family, or the error in its header. `None` if no encoding has the version in
@@ -129,7 +129,7 @@ fn look_at_samples(
 /// The size of a `long`, from the counts of the arcs.
 ///
 /// On Windows, an arc ends with four uninitialized bytes, which are the same in all arcs of a file. The upper halves of
-/// the counts tell. Only systems with little-endian byte order are concerned, and only the plain form.
+/// the counts tell the size. Only little-endian files of the plain form can have such arcs.
 fn model(
     file: &mut impl File,
     (form, word, order): (Form, Word, Order),

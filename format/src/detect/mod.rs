@@ -36,7 +36,7 @@ impl Profile {
     ///
     /// As for [`read`](crate::read()).
     ///
-    /// A program that watches the profile of a program that runs:
+    /// A program that watches the profile of a running program:
     ///
     /// ```no_run
     #[doc = include_str!("../../examples/watch.rs")]
@@ -67,7 +67,7 @@ pub fn read(bytes: &[u8], hints: &Hints) -> Result<Profile> {
 /// [`ReadError::OtherEncoding`] for a profile that the hints exclude, [`ReadError::Ambiguous`] for a profile that has
 /// more than one meaning, and the errors of [`read_as`] for a profile that is too damaged to detect the encoding.
 ///
-/// A program that converts a file of any form, and says how the form was found:
+/// A program that converts a file of any form, and prints the evidence for the form:
 ///
 /// ```no_run
 #[doc = include_str!("../../examples/convert.rs")]
@@ -76,8 +76,8 @@ pub fn detect(bytes: &[u8], hints: &Hints) -> Result<Detection> {
     find(&mut InMemory(bytes), hints)
 }
 
-/// Detects the encoding of a profile that is not in memory, as [`detect`] does. Reads the file up to four times, and needs memory for
-/// one record.
+/// Detects the encoding of a profile that is not in memory, as [`detect`] does. Reads the file up to four times, and
+/// needs memory for one record.
 ///
 /// # Errors
 ///

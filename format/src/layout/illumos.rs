@@ -1,5 +1,5 @@
 //! The constants of the files of Solaris and illumos: the versioned file `PROF`, and the profile that the run-time
-//! linker `ld.so.1` writes for a shared library.
+//! linker `ld.so.1` writes for a shared object.
 
 /// The first word of a `PROF` file (`PROF_MAGIC`).
 pub const PROF_MAGIC: u32 = 0x5052_4f46;
@@ -19,7 +19,7 @@ pub const DUMMY: u32 = u32::MAX;
 
 /// The size of a `PROF` file's header in bytes.
 pub const PROF_HEADER_SIZE: u64 = 16;
-/// The size in bytes of what all objects start with: a type, a version, and a size.
+/// The size in bytes of the head that all objects start with: a type, a version, and a size.
 pub const OBJECT_HEAD_SIZE: u64 = 16;
 /// The size of the fixed part of an object of raw samples in bytes.
 pub const BUFFER_SIZE: u64 = 32;

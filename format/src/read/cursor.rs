@@ -102,8 +102,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The error for bytes that end too early, without a known length. Asks for twice the bytes, so that reading a file
-    /// in pieces takes linear time.
+    /// The error for bytes that end too early, where the needed length is unknown. The error asks for twice the bytes, so
+    /// that reading a file in pieces takes linear time.
     fn more(&self, part: Part) -> ReadError {
         let left = self.left();
         ReadError::Truncated { part, needed: left.saturating_mul(2).saturating_add(1), left, offset: self.offset }

@@ -15,7 +15,8 @@ pub(crate) trait Decode: Clone {
     /// caller must call again if it does.
     fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Record>>;
 
-    /// Decodes all arcs that come next: there may be millions in a row. A decoder without a fast way decodes none.
+    /// Decodes all arcs that come next, because there may be millions in a row. A decoder without a fast way to do this
+    /// decodes none.
     fn arcs(&mut self, _cursor: &mut Cursor<'_>, _arcs: &mut Vec<Arc>) {}
 
     /// The number of lists of basic blocks that were decoded or begun.

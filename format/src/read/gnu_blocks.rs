@@ -13,7 +13,7 @@ pub(super) fn count(cursor: &mut Cursor<'_>, version: u32) -> Result<u64> {
     let mut least = word.saturating_mul(2);
     if version < GNU_VERSION {
         cursor.c_string(Part::Blocks)?;
-        // Two strings that are empty, and a line.
+        // The smallest block has two empty strings and a line.
         least = least.saturating_add(6);
     }
     // A damaged number is an error before the first block.

@@ -59,7 +59,7 @@ impl Decode for LdProfileDecoder {
 /// What comes before the arcs.
 pub(crate) struct Table {
     pub(crate) histogram: Histogram,
-    /// The number of arcs that were counted. Processes that found the table full counted on.
+    /// The number of arcs that were counted, which exceeds the size of the table if processes found the table full.
     pub(crate) counted_arcs: u64,
     pub(crate) sizes: LdProfileSizes,
 }

@@ -36,7 +36,7 @@ use crate::{Encoding, Profile, Record};
 ///
 /// # Errors
 ///
-/// As for [`read_as`], except that histograms need not go together.
+/// As for [`read_as`], except that histograms that cannot be in one profile are no error.
 pub fn count_records(bytes: &[u8], encoding: Encoding) -> Result<RecordCounts> {
     let mut cursor = Cursor::new(bytes, encoding.word(), encoding.order);
     let mut decoder = Decoder::new(encoding)?;

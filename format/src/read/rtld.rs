@@ -1,5 +1,5 @@
-//! Reads the profile of a shared library that the run-time linker of Solaris and illumos writes: a header, 16-bit
-//! samples, and slots for arcs. All addresses count from the start of the library.
+//! Reads the profile of a shared object that the run-time linker of Solaris and illumos writes: a header, 16-bit
+//! samples, and slots for arcs. All addresses count from the start of the object.
 
 use super::Result;
 use super::bins;
@@ -8,7 +8,7 @@ use super::decode::Decode;
 use crate::layout::illumos::{RTLD_LOCK_SIZE, RTLD_MAGIC, RTLD_VERSION_32, RTLD_VERSION_64};
 use crate::{Arc, Part, ReadError, Record, Unit};
 
-/// Decodes the profile of a shared library.
+/// Decodes the profile of a shared object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rtld {
     place: Place,
@@ -117,7 +117,7 @@ fn arc(cursor: &mut Cursor<'_>) -> Result<Option<Arc>> {
     let mut slot = cursor.split(slot_size(word_size as u64), Part::Arc)?;
     let (from, to) = (slot.word()?, slot.word()?);
     let count = u64::from(slot.u32()?);
-    // The two highest addresses stand for callers outside the library and for unknown callers.
+    // The two highest addresses stand for callers outside the object and for unknown callers.
     let unknown = if word_size == 8 { u64::MAX - 1 } else { u64::from(u32::MAX - 1) };
     let frompc = if from < unknown { from } else { 0 };
     Ok((count != 0).then_some(Arc::new(frompc, to, count)))

@@ -7,7 +7,7 @@ use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 use crate::encode::Sink;
 use crate::{Counter, CounterWidth, Order, Word, WriteError};
 
-/// The number of bytes after which a target gets them.
+/// The number of bytes that are collected before the target gets them.
 const PIECE: usize = 1 << 16;
 
 /// Takes the bytes of a file in pieces.
@@ -47,7 +47,8 @@ impl<'t> Output<'t> {
         }
     }
 
-    /// The bytes of a file in memory; for a target, the bytes that it does not have yet go there.
+    /// Returns the bytes of a file in memory. With a target, passes the bytes that the target does not have yet to the
+    /// target.
     pub(crate) fn finish(mut self) -> Result<Vec<u8>, WriteError> {
         self.flush();
         self.failure.map_or(Ok(self.bytes), Err)

@@ -17,8 +17,8 @@ pub(super) fn long_most(model: DataModel) -> u64 {
     }
 }
 
-/// The size of all arcs in bytes, with records of this size that count `most` calls at most. An error if too many are
-/// repeated.
+/// The size of all arcs in bytes, with records of this size that count `most` calls at most. An error if the repeated
+/// records exceed the limit.
 pub(super) fn repeated_size(arcs: &[Arc], most: u64, record: u64, repeat_limit: u64) -> Result<u64, WriteError> {
     let records = arcs.iter().map(|arc| piece_count(arc.count, most)).fold(0, u64::saturating_add);
     let repeated = records.saturating_sub(arcs.len() as u64).saturating_mul(record);
@@ -49,7 +49,7 @@ impl Repeats {
         Repeats { size: 0, limit }
     }
 
-    /// Counts the records of this size for one item. An error if too many are repeated.
+    /// Counts the records of this size for one item. An error if the repeated records exceed the limit.
     pub(super) fn count(&mut self, records: u64, size: u64) -> Result<(), WriteError> {
         self.size = self.size.saturating_add(records.saturating_sub(1).saturating_mul(size));
         if self.size > self.limit { Err(WriteError::TooManyRepeats { size: self.size }) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Writes the profile of a shared library as the run-time linker of Solaris and illumos does.
+//! Writes the profile of a shared object as the run-time linker of Solaris and illumos does.
 
 use super::bsd::{only_histogram, write_bins};
 use super::output::Output;
@@ -7,8 +7,8 @@ use crate::encode::{Sink as _, pieces};
 use crate::layout::illumos::{RTLD_LOCK_SIZE, RTLD_MAGIC, RTLD_VERSION_32, RTLD_VERSION_64};
 use crate::{Counter, Encoding, Histogram, Part, Profile, Word, WriteError};
 
-/// Writes a profile whose addresses count from the start of the library. A caller at address 0 becomes one outside the
-/// library.
+/// Writes a profile whose addresses count from the start of the object. A caller at address 0 becomes a caller outside
+/// the object.
 pub(super) fn write(
     profile: &Profile,
     encoding: Encoding,
@@ -24,7 +24,7 @@ pub(super) fn write(
     let most = u64::from(u32::MAX);
     let (mut slots, mut repeats) = (0_u64, Repeats::new(repeat_limit));
     for arc in profile.arcs() {
-        // The two highest addresses stand for callers outside the library, and for unknown callers.
+        // The two highest addresses stand for callers outside the object, and for unknown callers.
         if arc.frompc == outside || arc.frompc == outside.saturating_sub(1) {
             return Err(WriteError::ReservedAddress { address: arc.frompc });
         }
@@ -51,7 +51,7 @@ pub(super) fn write(
             output.word(if arc.frompc == 0 { outside } else { arc.frompc })?;
             output.word(arc.selfpc)?;
             output.u32(count as u32);
-            output.u32(0); // The hash chain is for the run-time linker.
+            output.u32(0); // The next slot of the hash chain, which is for the run-time linker.
         }
     }
     Ok(())

@@ -43,7 +43,7 @@ impl Flat {
         let scale = bin_scale(histograms.last().unwrap_or(first));
         let starts: Vec<u64> = functions.as_slice().iter().map(|function| function.address / UNIT).collect();
         for histogram in histograms {
-            // Samples that are addresses have nothing to round. GNU gprof reads no such profiles.
+            // Samples that are addresses need no rounding. GNU gprof does not read such profiles.
             if matches!(histogram.bins(), Bins::Sparse { .. }) {
                 flat.add_exactly(histogram, functions, selected);
             } else {

@@ -329,7 +329,7 @@ pub(super) struct Arguments {
     #[arg(short = 'O', long, value_name = "FORM", allow_hyphen_values = true, help_heading = "Files")]
     pub(super) file_format: Option<OsString>,
 
-    /// Read profiles in this form: FORM[,ilp32|lp64|llp64][,little|big]. What is left out is detected
+    /// Read profiles in this form: FORM[,ilp32|lp64|llp64][,little|big]. gprof detects what is left out
     #[arg(long, value_name = "FORM", help_heading = "Files")]
     pub(super) profile_form: Option<OsString>,
 

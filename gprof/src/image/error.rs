@@ -28,7 +28,7 @@ pub enum ImageError {
         /// What is damaged.
         source: object::Error,
     },
-    /// The universal Mach-O file has several slices, and nothing says which one was run. Contains the names of the slices.
+    /// The universal Mach-O file has several slices, and no profile chooses one of them. Contains the names of the slices.
     Universal(String),
     /// The symbols of the PE file are in a PDB file. Contains the path in the file.
     Pdb(String),

@@ -40,7 +40,8 @@ pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
     ))
 }
 
-/// The addresses that were sampled. A list of samples without bins covers all addresses: only those that were hit count.
+/// The addresses that were sampled. The range of a list of single addresses covers all addresses, so the result reaches from the first
+/// to the last address with a sample.
 fn sampled(histogram: &Histogram) -> Range<u64> {
     if !matches!(histogram.bins(), Bins::Sparse { .. }) {
         return histogram.range();

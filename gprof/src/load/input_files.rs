@@ -20,7 +20,7 @@ pub(super) struct ImageFile {
     /// The open file, if parts of the file are not in `bytes`.
     pub(super) unread: Option<File>,
     pub(super) storage: ImageStorage,
-    /// What the user must know about the choice of these bytes.
+    /// A message for the user: which image of a universal file these bytes are.
     pub(super) note: Option<String>,
     /// The file if it was opened again.
     reopened: OnceLock<Option<File>>,

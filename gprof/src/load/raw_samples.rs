@@ -1,4 +1,4 @@
-//! Samples that a profile has as addresses of the whole process, as illumos writes.
+//! Samples that are addresses of the whole process, as in illumos PROF files.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub(super) fn keep_program(profile: &mut Profile, code: &Range<u64>) -> u64 {
     let Ok(kept) = Histogram::new(code.clone(), histogram.unit(), bins) else { return 0 };
     let elsewhere = u64::try_from(histogram.total() - kept.total()).unwrap_or(u64::MAX);
     profile.take_histograms();
-    // A profile without histograms takes any.
+    // A profile without histograms accepts any histogram.
     let _ = profile.add_histogram(kept);
     elsewhere
 }

@@ -23,7 +23,7 @@ use crate::terminal::progress::Progress;
 /// What profiles of one image are read with and compared with.
 pub(super) struct Reading<'a> {
     pub(super) hints: Hints,
-    /// What to read a profile with that has neither GNU's magic nor 4.4BSD's version, as GNU gprof does.
+    /// The hints for a profile that has neither GNU's magic nor 4.4BSD's version, as in GNU gprof.
     pub(super) old: Option<Hints>,
     /// The value of [`crate::image::Image::sampled`].
     pub(super) sampled: Option<Range<u64>>,

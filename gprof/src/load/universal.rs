@@ -52,7 +52,7 @@ pub(super) fn choose(
     Ok(Some(Choice { bytes: slice.data.to_vec(), note: Some(note) }))
 }
 
-/// Whether a profile can be of a slice.
+/// Whether a profile can belong to a slice.
 fn fits(slice: &Slice<'_>, path: &ProfilePath, bytes: &[u8], form: Option<Form>) -> bool {
     let fits = || {
         let headers = Headers::read(slice.data).ok()?;

@@ -21,7 +21,7 @@ pub(super) enum List {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Images {
     list: List,
-    /// The states that are left, also the one at the cursor.
+    /// The number of states that are left, including the state at the cursor.
     states: u32,
     /// The bytes of the record that are left, from the cursor on.
     left: u64,

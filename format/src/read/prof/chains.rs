@@ -13,7 +13,8 @@ pub(super) struct Calls {
     caller: Link,
     /// The first record of the next callee.
     callee: Link,
-    /// The bytes of the object for more records. Without room, the chains are a cycle or share records.
+    /// The bytes of the object that are left for more records. If a record needs more, the chains are a cycle or share
+    /// records.
     room: u64,
 }
 
@@ -46,8 +47,8 @@ impl Calls {
 pub(super) struct Modules {
     /// The next record.
     module: Link,
-    /// The bytes of the object for more records and paths. Without room, the chain is a cycle, or paths share bytes and
-    /// could be much longer together than the file.
+    /// The bytes of the object that are left for more records and paths. If a record or a path needs more, the chain is a
+    /// cycle, or paths share bytes and could be much longer together than the file.
     room: u64,
 }
 
