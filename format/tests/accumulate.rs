@@ -112,7 +112,7 @@ fn bins_may_differ_in_size_by_a_millionth() {
     assert!(add(seconds(0, u64::MAX - 1, &bins), seconds(u64::MAX - 1, u64::MAX, &bins)).is_err());
 }
 
-/// What each kind of error leaves behind.
+/// After an error of each kind, the sum is the same as before.
 #[test]
 fn an_error_adds_nothing() {
     let before = || {
@@ -132,7 +132,7 @@ fn an_error_adds_nothing() {
         accumulator.add(before()).unwrap();
         assert!(accumulator.add(profile.clone()).is_err());
         assert_eq!(accumulator.clone().finish_in_order(), before());
-        // The sum can go on.
+        // The sum accepts further profiles.
         accumulator.add(called(&[(1, 2, 1), (9, 9, 1)])).unwrap();
         assert_eq!(accumulator.finish().arcs(), [Arc::new(1, 2, 4), Arc::new(4, 5, u64::MAX), Arc::new(9, 9, 1)]);
         let mut empty = Accumulator::new();

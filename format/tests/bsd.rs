@@ -285,7 +285,7 @@ fn counts_of_32_bits_may_have_padding() {
     let llp64 = Encoding::new(Form::Bsd, DataModel::Llp64, Order::Little);
     // Windows: `long` has 32 bits, and the four bytes after it are never written.
     let file = with_uppers([0xbaad_f00d; 2]);
-    assert_eq!(found(&file, &Hints::new()), Ok(llp64), "no program counts so far");
+    assert_eq!(found(&file, &Hints::new()), Ok(llp64), "no program has such counts");
     assert_eq!(read(&file, &Hints::new()), Ok(content()));
     assert_eq!(write(&content(), llp64).unwrap(), with_uppers([0; 2]));
     // Upper halves that differ belong to counts.
@@ -295,7 +295,7 @@ fn counts_of_32_bits_may_have_padding() {
     assert_eq!(read_as(&file, llp64), Ok(content()), "a hint is trusted");
 }
 
-/// Uninitialized memory is often a part of an address; a program that runs for minutes counts as far.
+/// Uninitialized memory is often a part of an address, and the counts of a program that runs for minutes can have the same upper half.
 #[test]
 fn equal_upper_halves_that_a_program_can_count_are_ambiguous() {
     for upper in [1, 0x7ff6] {

@@ -71,7 +71,7 @@ fn every_cut_of_a_file_is_an_error() {
     let file = write(&small(8), little(old)).unwrap();
     for length in 0..file.len() {
         let result = read_as(&file[..length], little(old));
-        // A file that ends between samples and arcs is a whole one.
+        // A file that ends between samples and arcs is complete.
         assert_eq!(result.is_ok(), length == 20 + 16, "{length}: {result:?}");
     }
     let file = ld_profile(1).0;
@@ -119,7 +119,7 @@ fn fields_of_ld_profile_are_checked() {
     assert_eq!(changed(0x68, &[0x40]), outside, "from");
     assert_eq!(changed(0x70, &[0x40]), outside, "self");
     assert_eq!(changed(0x70, &[0xff; 8]), ReadError::OutsideRange { address: 0xfff, range, offset: 0x68 });
-    // The loader counts arcs on when the table is full.
+    // The dynamic linker increments the number of arcs even if the table is full.
     let full = ld_profile(u32::MAX);
     assert_eq!(read_as(&full.0, little(Form::LdProfile)).unwrap().arcs().len(), 1, "other slots have no calls");
     let detection = detect(&full.0, &Hints::default()).unwrap();
@@ -150,7 +150,7 @@ fn blocks_of_version_0_are_checked() {
     let block = |file: File| file.u64(7).u64(0x1000).bytes(b"sine.c\0main\0").u32(12);
     let profile = read_as(&block(file(1)).0, little(Form::Gnu)).unwrap();
     assert_eq!((profile.blocks()[0].addr, profile.blocks()[0].count), (0x1000, 7));
-    // 22 bytes are the least: two numbers, two empty strings, and a line.
+    // The smallest block has 22 bytes: two numbers, two empty strings, and a line.
     let error = block(file(u32::MAX)).error(Form::Gnu);
     assert!(matches!(error, ReadError::Truncated { part: Part::Blocks, needed, .. } if needed == 22 * 0xffff_ffff));
     let unended = File::default().bytes(b"gmon").zeros(16).bytes(&[2]).u32(0).bytes(b"xxx");

@@ -18,7 +18,7 @@ proptest! {
     }
 }
 
-/// Text from elsewhere cannot make what the constructors refuse.
+/// Values that the constructors refuse cannot be deserialized.
 #[test]
 fn impossible_profiles_are_errors() {
     let unit = r#""unit":{"profrate":100,"dimension":[115,0,7,0,0,0,0,0,0,0,0,0,0,0,0],"abbrev":115}"#;

@@ -125,7 +125,7 @@ fn evidence_says_which_system_wrote_a_file() {
     assert_eq!(evidence(&file[..4]), [magic.clone(), Evidence::OnlyArcs]);
     let file = write(&profile(0), encoding(Form::Next, DataModel::Ilp32, Order::Little)).unwrap();
     assert_eq!(evidence(&file), [magic, Evidence::RecordsOf { form: Form::Next }]);
-    // A damaged file has the form that explains more of it.
+    // For a damaged file, the form wins in which more of the file can be decoded.
     let encoding = detect(&file[..file.len() - 1], &Hints::new()).unwrap().encoding();
     assert_eq!(encoding.form, Form::Next);
 }
@@ -143,7 +143,7 @@ fn lists_of_images_without_samples_may_be_ambiguous() {
     let hint = gmon::HintKind::Form;
     let ambiguous = ReadError::Ambiguous { candidates: encodings.to_vec(), hint };
     assert_eq!(detect(header.clone(), encodings[0]), Err(ambiguous));
-    // A slide is no path, and neither are the numbers of NeXT's list of files.
+    // Neither a slide nor the numbers of NeXT's list of files can be a path.
     assert_eq!(detect(header.clone().with_slide(0x1000), encodings[1]), Ok(encodings[1]));
     assert_eq!(detect(header, encodings[1]), Ok(encodings[1]));
     let slide = Image::new("/usr/lib/libm.dylib").with_slide(0x1000);

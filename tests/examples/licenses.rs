@@ -11,12 +11,12 @@ const HEAD: &str = "\
 Licenses of the crates that are linked into gprof
 =================================================
 
-`make licenses` makes this file of the sources of the crates, and `make check` compares. Of the licenses that a crate offers, this
+`make licenses` makes this file from the sources of the crates, and `make check` compares both. If a crate offers several licenses, this
 file has the MIT license if possible.
 
 Rust's own library is linked too: all of it into gprof, and `core` and `compiler_builtins` into the start-up objects and libgmon.a.
 Its license is MIT OR Apache-2.0. The exceptions are in COPYRIGHT-library.html, a file of the compiler, which `make dist` puts beside
-this file. The start-up objects and libgmon.a have no other code than this project's, all of it under LICENSE.runtime.
+this file. All other code in the start-up objects and libgmon.a is code of this project under LICENSE.runtime.
 ";
 
 /// The crates that share a license and its text.

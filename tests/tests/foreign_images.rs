@@ -256,7 +256,8 @@ fn universal_files() {
     write(&place, &sampled(0x1000..0x1080, bins), Word::W32, Order::Big);
     let printed = report(&place, &said("ppc"), &["-b", "-p", "both"]);
     assert!(printed.contains("0.70     0.70  ") && printed.contains("  second\n"), "{printed}");
-    // One slice needs no choice. Two that fit are an error, as are all where no profile can be read twice.
+    // A file with one slice needs no choice. An error says if two slices fit, and if the standard input has the profile, because gprof
+    // cannot read the profile for the choice and again for the report.
     fs::write(place.join("one"), universal(&[(POWERPC, &old)])).unwrap();
     assert!(report(&place, "", &["-b", "-p", "one"]).contains("  first\n"));
     fs::write(place.join("twins"), universal(&[(POWERPC, &old), (POWERPC, &old)])).unwrap();
@@ -276,7 +277,7 @@ fn files_without_functions() {
     fs::write(place.join("stripped.exe"), &bytes).unwrap();
     let said = |name: &str| String::from_utf8(read(gprof(), &place, &[name]).stderr).unwrap();
     assert_eq!(said("stripped.exe"), "gprof: stripped.exe: no symbols of functions: the file was stripped\n");
-    // Microsoft's tools, and clang when it does as they do, put the symbols into a PDB file.
+    // Microsoft's tools, and clang with Microsoft's target, put the symbols into a PDB file.
     let source = data().join("program.cc");
     let run = |tool: &str, words: &[&str]| {
         let run = Command::new(tool).current_dir(&place).args(words).output();
@@ -295,7 +296,7 @@ fn files_without_functions() {
     assert!(text.contains("PDB (debug information of Microsoft's tools) files are not supported"), "{text}");
 }
 
-/// Every file that is cut off, or has a changed byte, is refused or read.
+/// A truncated file, and a file with a changed byte, leads to a result or an error, but not to a panic.
 #[test]
 fn damaged_files() {
     let images = IMAGES.map(|(name, _)| fs::read(data().join(name)).unwrap()).into_iter();
@@ -311,7 +312,7 @@ fn damaged_files() {
         for length in (0..bytes.len()).step_by(197).chain((0..bytes.len().min(1024)).step_by(5)) {
             parse(&bytes[..length]);
         }
-        // The headers; the rest are symbols and names.
+        // The first bytes are headers, whose changes have more effects than those of symbols and names.
         for at in 0..bytes.len().min(1024) {
             for value in [0xff, bytes[at] ^ 0x01] {
                 let mut damaged = bytes.clone();

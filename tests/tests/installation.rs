@@ -61,7 +61,7 @@ fn words(goal: &str, root: &Path, directories: &[(&str, &str)]) -> Vec<String> {
     std::iter::once(goal.to_owned()).chain(directories).collect()
 }
 
-/// Puts files of other programs into a tree, also into directories and under names that are ours.
+/// Puts files of other programs into a tree, also into the directories and under the names of the installation.
 fn put_foreign_files(root: &Path) {
     for (path, contents) in
         [("bin/other", "x"), ("lib/gmon/own.txt", ""), ("share/doc/gmon/notes", "n"), (".hidden", "h")]
@@ -206,7 +206,7 @@ fn a_newer_installation_replaces_an_older_one() {
     };
     let root = place.join("root");
     run("install.sh");
-    // A program that runs, and a link in place of a file, do not keep the new file out.
+    // A running program, and a link in place of a file, do not prevent the installation of the new file.
     fs::remove_file(root.join("bin/program")).unwrap();
     symlink("/dev/null", root.join("bin/program")).unwrap();
     fs::remove_dir_all(old.parent().unwrap()).unwrap();

@@ -1,5 +1,5 @@
 //! Profiles that glibc's dynamic linker writes for a shared object (`LD_PROFILE`), without `-pg`: gprof reads them, and finds the calls
-//! that the program made. `sprof`, glibc's reader, is the judge where it works.
+//! that the program made. Where `sprof`, glibc's reader, works, it must find the same calls.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
@@ -111,7 +111,7 @@ impl Build {
     }
 }
 
-/// Each call that many times.
+/// The calls with each count multiplied by a factor.
 fn times(calls: &Calls, factor: u64) -> Calls {
     calls.iter().map(|(arc, count)| (arc.clone(), count * factor)).collect()
 }
@@ -125,7 +125,7 @@ fn gprof_finds_the_calls_of_a_shared_object() {
     let bytes = fs::read(build.profile()).unwrap();
     let profile = gmon::read(&bytes, &Hints::default()).unwrap();
     assert_eq!(profile.histograms()[0].total(), i128::from(samples));
-    // A sum has the same calls and samples, and so does a second profile of the run.
+    // The sum of two copies of a profile has twice the calls and samples.
     build.gprof(&["-s", LIBRARY, "libloaded.so.profile", "libloaded.so.profile"]);
     assert_eq!(build.calls("gmon.sum"), (times(&made, 2), 2 * samples));
     // The linker adds the next run to the same file.
@@ -135,7 +135,7 @@ fn gprof_finds_the_calls_of_a_shared_object() {
 
 #[test]
 fn sprof_finds_the_same_calls() {
-    // sprof takes the distance from the start of the code for an address: the names are right where the code starts at address 0.
+    // sprof takes the distance from the start of the code for an address, so its names are right only if the code starts at address 0.
     let build = Build::new("ld_profile_sprof", &["-Wl,-z,noseparate-code"]);
     let Some(made) = build.run(1000) else { return };
     assert_eq!(build.calls("libloaded.so.profile").0, made);
@@ -152,7 +152,7 @@ fn the_dynamic_linker_and_sprof_take_a_written_file() {
     assert_eq!(encoding.form, Form::LdProfile);
     let profile = gmon::read_as(&bytes, encoding).unwrap();
     assert!(gmon::write(&profile, encoding).unwrap() == bytes, "the written file differs from that of the linker");
-    // The file is the writer's from here on: each call counts three times.
+    // The crate writes a file in which each call counts three times. sprof reads this file, and the linker adds the next run to it.
     let mut thrice = Profile::new();
     profile.histograms().iter().for_each(|histogram| thrice.add_histogram(histogram.clone()).unwrap());
     profile.arcs().iter().for_each(|arc| thrice.add_arc(Arc::new(arc.frompc, arc.selfpc, 3 * arc.count)));

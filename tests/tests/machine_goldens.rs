@@ -92,7 +92,7 @@ fn all_machines_in_our_own_report() {
         let output = read(gprof(), &place, &["-b", "-p", machine, &profile]);
         let (said, printed) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
         assert_eq!(said, "", "{machine}");
-        // The sum of calls is the same on all machines: the program counts them itself by its loops.
+        // The sum of calls is the same on all machines, because it follows from the loops of the program.
         for (function, calls) in [("burn", "92120"), ("e", "30711"), ("d", "20472"), ("a", "10243"), ("c", "10224")] {
             let line = printed.lines().find(|line| line.ends_with(&format!("  {function}")));
             let line = line.unwrap_or_else(|| panic!("{machine}: {printed}"));

@@ -7,7 +7,7 @@ use crate::program::{CODE, FUNCTIONS, Program};
 
 const LIMITS: Limits = Limits { bytes_per_byte: 8, bytes: 64 << 10, steps_per_byte: 500, steps: 100_000 };
 
-/// The limits of a program with compressed sections, whose size may always be a mebibyte.
+/// The limits of a program with compressed sections, which may have a mebibyte of content for an input of any length.
 const UNPACKED: Limits = Limits { bytes: 4 << 20, steps: 50_000_000, ..LIMITS };
 
 /// All ways to choose symbols.

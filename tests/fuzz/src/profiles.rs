@@ -12,8 +12,8 @@ use crate::{Limits, parts};
 
 const LIMITS: Limits = Limits { bytes_per_byte: 8, bytes: 2 << 10, steps_per_byte: 100, steps: 5_000 };
 
-/// The limits of Darwin's and NeXT's tagged files: the smallest histogram has 22 bytes there, fewer than in any other form, and the first
-/// 256 images may have 5.
+/// The limits of Darwin's and NeXT's tagged files: the smallest histogram has 22 bytes there, fewer than in any other form, and each of the
+/// first 256 images may have only 5 bytes.
 const TAGGED: Limits = Limits { bytes_per_byte: 16, bytes: 64 << 10, ..LIMITS };
 
 /// The limits of a file that is read in pieces of 64 kilobytes.
@@ -103,7 +103,8 @@ fn profile(records: impl Iterator<Item = Result<gmon::Record, ReadError>>) -> Re
     Ok(profile)
 }
 
-/// The input is hints and a profile. What is detected agrees with the hints, and is detected again if it is given as hints.
+/// The input is hints and a profile. The detected encoding agrees with the hints. With this encoding as hints, detection finds the same
+/// encoding again.
 pub fn detect(mut input: &[u8]) {
     let hints = hints(&mut input);
     let found = LIMITS.hold(input.len(), || gmon::detect(input, &hints));

@@ -64,8 +64,8 @@ struct Files {
     side: PathBuf,
 }
 
-/// The input is a format, options, and three parts: an image, its profile, and a side file, which is missing if it is empty. A run
-/// reports or fails with a message.
+/// The input is a format, options, and three parts: an image, its profile, and a side file. If the third part is empty, there is no side
+/// file. A run prints a report or fails with a message.
 pub fn run(mut input: &[u8]) {
     let length = input.len();
     let format = FORMATS[usize::from(parts::byte(&mut input)) % FORMATS.len()];
