@@ -36,7 +36,7 @@ pub enum Form {
     Darwin,
     /// The tagged file of NeXT, with the old header of the samples.
     Next,
-    /// The versioned file of illumos and Solaris (`PROF`): raw program counters, calls, and modules.
+    /// The PROF file of illumos and Solaris: raw program counters, calls, and modules.
     IllumosProf,
     /// What the run-time linker of illumos and Solaris writes for a shared object.
     IllumosRtld,
@@ -52,7 +52,7 @@ pub enum OldHeader {
     Packed,
     /// The structure of a C compiler: 24 bytes with 64-bit words, of which the last four are padding.
     Padded,
-    /// The size of the samples has 8 bytes with 64-bit words: illumos before the versioned form.
+    /// The size of the samples has 8 bytes with 64-bit words: illumos before the PROF form.
     Wide,
 }
 

@@ -165,8 +165,8 @@ impl Scale {
         units.saturating_mul(other_bins) < other_units.saturating_mul(bins)
     }
 
-    /// Whether bins have the same size, up to a millionth of two code bytes. This is GNU gprof's condition without its
-    /// rounding errors.
+    /// Whether bins have the same size, up to a millionth of two code bytes. The condition is GNU gprof's, without GNU
+    /// gprof's rounding errors.
     fn is_near(&self, other: &Scale) -> bool {
         let ((units, bins), (other_units, other_bins)) = (self.fraction(), other.fraction());
         let difference = units.saturating_mul(other_bins).abs_diff(other_units.saturating_mul(bins));

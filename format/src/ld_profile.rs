@@ -12,8 +12,8 @@ pub(crate) struct LdProfileSizes {
     pub(crate) most_arcs: u64,
     /// The size of an arc in bytes.
     pub(crate) arc: u64,
-    /// The size of the room for arcs in bytes. This is far more than the arcs need: the linker multiplies by the size of
-    /// an entry of its own table, too.
+    /// The size of the room for arcs in bytes. The room is far larger than the arcs need: the linker also multiplies by
+    /// the size of an entry of its own table.
     pub(crate) arcs: u64,
 }
 

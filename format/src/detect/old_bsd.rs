@@ -12,9 +12,9 @@ use crate::{Encoding, Form, HintKind, Hints, Histogram, OldHeader, Order, Record
 
 /// The encoding that fits best; `None` if the file is something else.
 ///
-/// Of several that fit, those win whose samples have the density of known writers. That decides between the two 64-bit
-/// headers in most files: with the other header, there are two bins more or less. If it does not decide, the file is
-/// ambiguous.
+/// Of several encodings that fit, those win whose samples have the density of known writers. The density decides between
+/// the two 64-bit headers in most files: with the other header, there are two bins more or less. If the density does not
+/// decide, the file is ambiguous.
 pub(super) fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detection>> {
     let mut fits: Vec<(Encoding, Fit)> = Vec::new();
     for (word, order) in candidates(hints) {

@@ -42,7 +42,7 @@ fn detection(file: &mut impl File, (word, order): (Word, Order), hints: &Hints) 
         None if word == Word::W64 => Form::Darwin,
         None => {
             let (darwin, next) = (Walk::new(file, of(Form::Darwin))?, Walk::new(file, of(Form::Next))?);
-            // Samples of Darwin fit NeXT too, with the rest of the header as bins. Those of NeXT do not fit Darwin.
+            // Samples of Darwin fit NeXT too, with the rest of the header as bins. Samples of NeXT do not fit Darwin.
             if darwin.fits && next.fits && darwin.has_images && !darwin.has_samples {
                 let candidates = vec![of(Form::Darwin), of(Form::Next)];
                 return Err(ReadError::Ambiguous { candidates, hint: HintKind::Form });

@@ -37,7 +37,7 @@ pub enum SumError {
         /// Its bins.
         second_bins: u64,
     },
-    /// Two histograms measure different things.
+    /// Two histograms have different dimensions.
     DimensionsDiffer {
         /// The dimension of the first histogram.
         first: Dimension,

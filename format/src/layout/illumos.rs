@@ -1,4 +1,4 @@
-//! The constants of the files of Solaris and illumos: the versioned file `PROF`, and the profile that the run-time
+//! The constants of the files of Solaris and illumos: the `PROF` file, and the profile that the run-time
 //! linker `ld.so.1` writes for a shared object.
 
 /// The first word of a `PROF` file (`PROF_MAGIC`).

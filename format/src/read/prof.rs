@@ -1,4 +1,4 @@
-//! Reads the versioned files of Solaris and illumos, `gmon.out` and `mon.out` alike: a header, then objects of raw
+//! Reads the PROF files of Solaris and illumos, `gmon.out` and `mon.out` alike: a header, then objects of raw
 //! samples, of calls, and of modules.
 
 mod chains;

@@ -13,7 +13,7 @@ const LOOKAHEAD: usize = 256;
 const PIECE: usize = 1 << 16;
 
 /// Iterates over the records of a file. Memory is needed for one record only; a histogram is one record, and so is an
-/// object of illumos' versioned form.
+/// object of a PROF file.
 ///
 /// After an error, the iteration ends.
 ///

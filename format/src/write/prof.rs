@@ -1,4 +1,4 @@
-//! Writes the versioned files of Solaris and illumos: modules, calls, and raw samples.
+//! Writes the PROF files of Solaris and illumos: modules, calls, and raw samples.
 
 use alloc::vec::Vec;
 
