@@ -197,8 +197,8 @@ pub(crate) fn close(file: Fd) -> Result<(), Errno> {
     if is_kept { Ok(()) } else { file.close() }
 }
 
-/// Closes a file like [`close`], after `written` says how writing ended. If writing failed, the file becomes empty, because a part of a file
-/// could seem complete.
+/// Closes a file like [`close`], after `written` says how writing ended. If writing failed, the file becomes empty, because a part of a
+/// file could seem complete.
 pub(crate) fn finish<T>(file: Fd, written: Result<T, Errno>) -> Result<T, Refusal> {
     if written.is_err() {
         let _ = file.truncate();
