@@ -113,7 +113,8 @@ for file in tests/tests/bsd_*.rs tests/tests/freebsd*.rs tests/tests/openbsd*.rs
     tests="$tests --test $(basename "$file" .rs)"
 done
 # --no-fail-fast: one run shows all failures.
-if "$cargo" test --package gmon-tests $tests --no-fail-fast -- --nocapture >"$log" 2>&1; then
+# The workspace and not the package gmon-tests: the crates then have the features of `make check`, and are not compiled again.
+if "$cargo" test --workspace $tests --no-fail-fast -- --nocapture >"$log" 2>&1; then
     status=0
 else
     status=$?
@@ -125,6 +126,8 @@ if [ "$status" != 0 ]; then
     exit "$status"
 fi
 
+# The programs and profiles of the tests take much space. After a failure they stay.
+rm -rf "$target/debug/tmp/gmon-tests"
 passed=$(awk '/^test result/ { passed += $4 } END { print passed + 0 }' "$log")
 if grep -q 'SKIPPED:' "$log" || [ -n "$missing" ]; then
     step "SKIPPED, because this machine lacks something"

@@ -125,7 +125,8 @@ fi
 # inferno's license is the CDDL: tests run its command, and nothing links it. Without optimization it compiles in half a minute.
 if ! [ -x "$readers/inferno/bin/inferno-flamegraph" ]; then
     may_install && "$cargo" install --quiet --debug --locked --version 0.12.3 --no-default-features --features cli \
-        --bin inferno-flamegraph --root "$readers/inferno" inferno ||
+        --bin inferno-flamegraph --root "$readers/inferno" --target-dir "$readers/inferno/build" inferno &&
+        rm -rf "$readers/inferno/build" ||
         echo "check: inferno cannot be installed; the test that needs it says SKIPPED"
 fi
 # Firefox Profiler needs Node 24, which the package node downloads when it is installed.
@@ -138,27 +139,27 @@ fi
 step "licenses and sources of the crates"
 # Without optimization, these tools compile in one minute and in 20 seconds. Both need no network when they run.
 tools=$(mkdir -p "${CARGO_TARGET_DIR:-target}/tools/bin" && cd "${CARGO_TARGET_DIR:-target}/tools" && pwd)
-PATH=$tools/bin:$PATH
-has_tool() { # has_tool NAME VERSION: installs the tool if it is missing
-    command -v "$1" >/dev/null 2>&1 || {
+has_tool() { # has_tool NAME VERSION: installs this version of the tool if it is missing. Other versions may give other results
+    "$tools/bin/$1" --version 2>/dev/null | grep -q -w -F "$2" || {
         may_install && echo "Installing $1 into $tools" &&
             "$cargo" install --quiet --debug --locked --version "$2" --root "$tools" --target-dir "$tools/build" "$1" &&
             rm -rf "$tools/build"
     } || {
-        missing="$missing $1"
-        echo "check: $1 cannot be installed; its check is SKIPPED"
+        missing="$missing $1 $2,"
+        echo "check: $1 $2 cannot be installed; its check is SKIPPED"
         return 1
     }
 }
 "$cargo" fetch --quiet --locked || true
 if has_tool cargo-deny 0.20.2; then
-    "$cargo" deny --offline --log-level warn check licenses bans sources
+    PATH=$tools/bin:$PATH "$cargo" deny --offline --log-level warn check licenses bans sources
 fi
 # LICENSES.thirdparty must name each crate that is linked. With cargo-bundle-licenses, the texts are compared too.
-sh packaging/linked-crates.sh | while read -r name version; do
+sh packaging/linked-crates.sh >"$tools/linked"
+while read -r name version; do
     grep -q -E "(^|, )$name $version(,|:)" LICENSES.thirdparty ||
         { echo "check: LICENSES.thirdparty lacks $name $version: run make licenses" >&2; exit 1; }
-done
+done <"$tools/linked"
 if has_tool cargo-bundle-licenses 5.0.0; then
     sh packaging/licenses.sh >"$tools/LICENSES.thirdparty"
     diff LICENSES.thirdparty "$tools/LICENSES.thirdparty" ||
@@ -228,6 +229,8 @@ if [ "$status" != 0 ]; then
     exit "$status"
 fi
 
+# The programs and profiles of the tests take a gigabyte. After a failure they stay.
+rm -rf "${CARGO_TARGET_DIR:-target}/debug/tmp/gmon-tests"
 passed=$(awk '/^test result/ { passed += $4 } END { print passed + 0 }' "$log")
 if grep -q 'SKIPPED:' "$log" || [ -n "$missing" ]; then
     step "SKIPPED, because this machine lacks something"

@@ -166,7 +166,7 @@ fn is_possible(system: System) -> bool {
 /// The path of the tests' kernel.
 fn kernel() -> &'static Path {
     static KERNEL: OnceLock<PathBuf> = OnceLock::new();
-    KERNEL.get_or_init(|| crate::built("gmon-bsd-kernel", "gmon-bsd-kernel"))
+    KERNEL.get_or_init(|| crate::built("gmon-bsd-kernel"))
 }
 
 fn done(command: &mut Command, what: &str) {

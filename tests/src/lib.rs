@@ -143,7 +143,9 @@ pub fn start_objects_for(machine: &str) -> Option<PathBuf> {
         Ok(()) => Some(distribution().join("lib/gmon").join(machine)),
         Err(error) => {
             let reason = error.lines().find(|line| line.contains("error") || line.contains("rror ")).unwrap_or("");
-            eprintln!("SKIPPED: {machine}: the runtime cannot be built for it here: {reason}");
+            eprintln!(
+                "SKIPPED: cannot build the runtime for {machine} (`make check-bsd` installs the tools for the BSDs): {reason}"
+            );
             None
         }
     }
@@ -219,26 +221,29 @@ pub fn gprof() -> &'static Path {
         if let Some(path) = std::env::var_os("GPROF_BIN") {
             return path.into();
         }
-        built("gprof", "gprof")
+        built("gprof")
     })
 }
 
-/// Builds a program of the workspace in the build profile of this test. Returns the path of the program.
+/// Builds a program in the build profile of this test. Returns the path of the program.
+///
+/// Cargo builds the program as a part of the workspace, with the features that `cargo test --workspace` gives the crates. With other
+/// features, cargo would compile the crates again.
 ///
 /// # Panics
 ///
 /// If the build fails.
-fn built(package: &str, program: &str) -> PathBuf {
+fn built(program: &str) -> PathBuf {
     let target = target();
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--quiet", "-p", package, "--bin", program, "--manifest-path"]);
+    build.args(["build", "--quiet", "--workspace", "--bin", program, "--manifest-path"]);
     build.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"));
     build.arg("--target-dir").arg(target.parent().expect("profiles lie in the target directory"));
     if target.ends_with("release") {
         build.arg("--release");
     }
     let status = build.status().expect("cargo");
-    assert!(status.success(), "cannot build {package}");
+    assert!(status.success(), "cannot build {program}");
     target.join(program)
 }
 

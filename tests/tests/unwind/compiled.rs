@@ -46,7 +46,7 @@ pub(crate) fn objects(compiler: &str) -> Vec<Elf> {
                 match made {
                     Ok(made) if made.status.success() => found.push(Elf::read(&folder.join(&name)).unwrap()),
                     Ok(made) => println!("SKIPPED: {name}: {}", String::from_utf8_lossy(&made.stderr)),
-                    Err(error) => println!("SKIPPED: {name}: {error}"),
+                    Err(error) => println!("SKIPPED: unwind tables of {compiler}: cannot run the compiler: {error}"),
                 }
             }
         }
