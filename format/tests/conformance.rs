@@ -74,8 +74,11 @@ fn read_in_pieces(case: &Case) -> Result<(Encoding, Profile), ReadError> {
     let encoding = detect_reader(&mut file, &meaning::hints(case.member("hints")))?.encoding();
     file.set_position(0);
     let mut profile = Profile::new();
-    for record in Records::from_reader(file, encoding)? {
-        profile.add_record(record?)?;
+    let mut records = Records::from_reader(file, encoding)?;
+    let mut offset = 0;
+    while let Some(record) = records.next() {
+        profile.add_record(record?).map_err(|error| ReadError::Histograms { error, offset })?;
+        offset = records.offset();
     }
     Ok((encoding, profile))
 }

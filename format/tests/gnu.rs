@@ -5,7 +5,7 @@ mod common;
 
 use common::{called, found, sampled, seconds};
 use gmon::{
-    Arc, Block, DataModel, Dimension, Encoding, Form, Hints, Histogram, Order, Part, Profile, ReadError, SumError,
+    Arc, Block, DataModel, Dimension, Encoding, ErrorKind, Form, Hints, Histogram, Order, Part, Profile, ReadError, SumError,
     Unit, Word, WriteError, read, read_as, write,
 };
 
@@ -222,13 +222,19 @@ fn rejects_histograms_that_do_not_go_together() {
     let mut part = patched(0x15, &[0x08]);
     part[0x25] = 1;
     let file = file_of(&[&FILE_LE64[HISTOGRAM], &part[0x14..0x3f]]);
-    assert_eq!(read_as(&file, LE64), Err(SumError::Overlap { first: first.clone(), second }.into()));
+    // The record of the second histogram, which is at this offset, contradicts the first.
+    let offset = HISTOGRAM.end as u64;
+    let refused = |error: SumError| ReadError::Histograms { error, offset };
+    let overlap = refused(SumError::Overlap { first: first.clone(), second });
+    assert_eq!((overlap.kind(), overlap.offset()), (ErrorKind::Incompatible, Some(0x43)));
+    assert!(overlap.to_string().ends_with(", in the record at offset 0x43"), "{overlap}");
+    assert_eq!(read_as(&file, LE64), Err(overlap));
     let scales = SumError::ScalesDiffer { first, first_bins: 3, second: 0x1004..0x100c, second_bins: 3 };
-    assert_eq!(error(0x15, 4), scales.into());
-    assert_eq!(error(0x29, 99), SumError::RatesDiffer { first: 100, second: 99 }.into());
-    assert_eq!(error(0x3c, b't'), SumError::AbbrevsDiffer { first: b's', second: b't' }.into());
+    assert_eq!(error(0x15, 4), refused(scales));
+    assert_eq!(error(0x29, 99), refused(SumError::RatesDiffer { first: 100, second: 99 }));
+    assert_eq!(error(0x3c, b't'), refused(SumError::AbbrevsDiffer { first: b's', second: b't' }));
     let second = Dimension::from_field(*b"Seconds\0\0\0\0\0\0\0\0");
-    assert_eq!(error(0x2d, b'S'), SumError::DimensionsDiffer { first: Dimension::SECONDS, second }.into());
+    assert_eq!(error(0x2d, b'S'), refused(SumError::DimensionsDiffer { first: Dimension::SECONDS, second }));
 }
 
 #[test]

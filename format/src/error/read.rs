@@ -45,8 +45,13 @@ pub enum ReadError {
         /// The form.
         form: Form,
     },
-    /// The histograms of one file cannot stand in one profile.
-    Histograms(SumError),
+    /// A histogram cannot stand in one profile with the histograms before it.
+    Histograms {
+        /// The reason.
+        error: SumError,
+        /// The offset of the record that has the histogram.
+        offset: u64,
+    },
     /// A file that is declared to have GNU's form does not start with the magic of that form.
     BadMagic {
         /// The first four bytes.
@@ -264,7 +269,7 @@ impl ReadError {
             ReadError::BadVersion { .. } | ReadError::NoWideAddresses { .. } => ErrorKind::Unsupported,
             ReadError::OtherEncoding { .. } => ErrorKind::Hints,
             ReadError::Ambiguous { .. } => ErrorKind::Ambiguous,
-            ReadError::Histograms(error) => error.kind(),
+            ReadError::Histograms { error, .. } => error.kind(),
             ReadError::SideFile(error) => error.kind(),
             #[cfg(feature = "std")]
             ReadError::Io(_) => ErrorKind::Io,
@@ -279,6 +284,7 @@ impl ReadError {
             ReadError::BadMagic { .. } | ReadError::Unknown { .. } | ReadError::Foreign(_) => Some(0),
             ReadError::SideFile(error) => error.offset(),
             ReadError::BadVersion { offset, .. }
+            | ReadError::Histograms { offset, .. }
             | ReadError::BadLine { offset, .. }
             | ReadError::Truncated { offset, .. }
             | ReadError::BadTag { offset, .. }
@@ -302,12 +308,6 @@ impl ReadError {
             | ReadError::TooManyImages { offset, .. } => Some(*offset),
             _ => None,
         }
-    }
-}
-
-impl From<SumError> for ReadError {
-    fn from(error: SumError) -> ReadError {
-        ReadError::Histograms(error)
     }
 }
 
@@ -388,7 +388,7 @@ impl fmt::Display for ReadError {
                 write!(f, "): say its {hint}")
             }
             ReadError::NoWideAddresses { form } => write!(f, "{form} files have only 32-bit addresses"),
-            ReadError::Histograms(error) => error.fmt(f),
+            ReadError::Histograms { error, offset } => write!(f, "{error}, in the record at offset {offset:#x}"),
             ReadError::BadLine { line, offset } =>
                 write!(f, "line {line} is not a line of a list of shared objects (offset {offset:#x})"),
             ReadError::SideFile(error) => error.fmt(f),

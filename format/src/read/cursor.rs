@@ -15,6 +15,8 @@ pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     /// The offset of `bytes` in the file.
     offset: u64,
+    /// The offset in the file of the record that is being decoded.
+    record: u64,
     /// The part of the file, for errors.
     part: Part,
     word: Word,
@@ -26,7 +28,7 @@ pub(crate) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// Makes a cursor at the start of a file.
     pub(crate) fn new(bytes: &'a [u8], word: Word, order: Order) -> Cursor<'a> {
-        Cursor { bytes, offset: 0, part: Part::Header, word, order, may_go_on: false }
+        Cursor { bytes, offset: 0, record: 0, part: Part::Header, word, order, may_go_on: false }
     }
 
     /// The same cursor, for bytes that start at an offset in the file.
@@ -42,6 +44,16 @@ impl<'a> Cursor<'a> {
     /// The offset of the cursor in the file.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// Begins a record at the cursor.
+    pub(crate) fn begin_record(&mut self) {
+        self.record = self.offset;
+    }
+
+    /// The offset in the file of the record that was begun last. Only records of forms with several histograms are begun.
+    pub(crate) fn record(&self) -> u64 {
+        self.record
     }
 
     /// The number of bytes that are left.

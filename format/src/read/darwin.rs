@@ -49,6 +49,7 @@ impl Decode for Tagged {
                 }
                 Place::Record if cursor.left() == 0 => return Ok(None),
                 Place::Record => {
+                    cursor.begin_record();
                     if let Some(histogram) = self.record(cursor)? {
                         return Ok(Some(Record::Histogram(histogram)));
                     }

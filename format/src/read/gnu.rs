@@ -33,6 +33,7 @@ impl Decode for GnuDecoder {
                 return Ok(None);
             }
             let offset = cursor.offset();
+            cursor.begin_record();
             match cursor.u8()? {
                 GNU_TAG_HISTOGRAM => match histogram(cursor)? {
                     Some(histogram) => return Ok(Some(Record::Histogram(histogram))),

@@ -29,7 +29,7 @@ pub use records::Records;
 pub(crate) use result::Result;
 use sparse_sum::SparseSum;
 
-use crate::{Encoding, Profile, Record};
+use crate::{Encoding, Profile, ReadError, Record, SumError};
 
 /// Counts the records of a file with a known encoding. In the 4.4BSD family the samples are one record, and each arc
 /// is one.
@@ -69,14 +69,21 @@ pub fn read_as(bytes: &[u8], encoding: Encoding) -> Result<Profile> {
         decoder.arcs(&mut cursor, profile.arcs_mut());
         match decoder.next(&mut cursor)? {
             Some(Record::Histogram(histogram)) => {
-                if let Some(histogram) = sparse.add(histogram)? {
-                    profile.add_record(Record::Histogram(histogram))?;
+                let offset = cursor.record();
+                if let Some(histogram) = sparse.add(histogram).map_err(at(offset))? {
+                    profile.add_record(Record::Histogram(histogram)).map_err(at(offset))?;
                 }
             }
-            Some(record) => profile.add_record(record)?,
+            // Only histograms are refused.
+            Some(record) => profile.add_record(record).map_err(at(cursor.record()))?,
             None => break,
         }
     }
-    sparse.finish(&mut profile)?;
+    sparse.finish(&mut profile).map_err(at(cursor.record()))?;
     Ok(profile)
+}
+
+/// The error for the histogram of the record at an offset.
+fn at(offset: u64) -> impl FnOnce(SumError) -> ReadError {
+    move |error| ReadError::Histograms { error, offset }
 }

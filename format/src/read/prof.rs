@@ -53,6 +53,7 @@ impl Decode for Prof {
                 }
                 Place::Object if cursor.left() == 0 => return Ok(None),
                 Place::Object => {
+                    cursor.begin_record();
                     let object = Object::read(*cursor)?;
                     self.place = match object.object_type {
                         CALL_GRAPH => Place::Calls(Calls::new(&object)?),

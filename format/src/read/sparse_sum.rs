@@ -2,8 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::Result;
-use crate::{Bins, Histogram, Profile, ReadError, SumError};
+use crate::{Bins, Histogram, Profile, SumError};
 
 /// Sparse histograms of one range. Adding two of them takes time for both, so each sum in the list has at least twice the
 /// counts of the next one: all additions together take little more than linear time.
@@ -14,7 +13,7 @@ pub(super) struct SparseSum {
 
 impl SparseSum {
     /// Adds a histogram. Returns the histogram if it is not sparse, or has another range or another unit.
-    pub(super) fn add(&mut self, histogram: Histogram) -> Result<Option<Histogram>> {
+    pub(super) fn add(&mut self, histogram: Histogram) -> Result<Option<Histogram>, SumError> {
         let is_alike = self.sums.first().is_none_or(|first| {
             (first.range(), first.len(), first.unit()) == (histogram.range(), histogram.len(), histogram.unit())
         });
@@ -32,17 +31,17 @@ impl SparseSum {
     }
 
     /// Adds the sum to a profile.
-    pub(super) fn finish(mut self, profile: &mut Profile) -> Result<()> {
+    pub(super) fn finish(mut self, profile: &mut Profile) -> Result<(), SumError> {
         while self.sums.len() > 1 {
             self.join()?;
         }
-        self.sums.pop().map_or(Ok(()), |sum| Ok(profile.add_histogram(sum)?))
+        self.sums.pop().map_or(Ok(()), |sum| profile.add_histogram(sum))
     }
 
     /// Adds the last sum to the one before it.
-    fn join(&mut self) -> Result<()> {
+    fn join(&mut self) -> Result<(), SumError> {
         if let (Some(last), Some(sum)) = (self.sums.pop(), self.sums.last_mut()) {
-            let overflow = |bin| ReadError::Histograms(SumError::BinOverflow { range: last.range(), bin });
+            let overflow = |bin| SumError::BinOverflow { range: last.range(), bin };
             sum.add(&last).map_err(overflow)?;
         }
         Ok(())

@@ -82,7 +82,7 @@ fn hints(input: &mut &[u8]) -> Hints {
 pub fn read(mut input: &[u8]) {
     let encoding = encoding(&mut input);
     let limits = if matches!(encoding.form, Form::Darwin | Form::Next) { TAGGED } else { LIMITS };
-    let whole = limits.hold(input.len(), || read_as(input, encoding));
+    let whole = limits.hold(input.len(), || read_as(input, encoding)).map_err(without_offset);
     let by_records = limits.hold(input.len(), || profile(Records::new(input, encoding)?));
     assert_eq!(by_records, whole);
     let in_pieces = IN_PIECES.hold(input.len(), || profile(Records::from_reader(input, encoding)?));
@@ -98,9 +98,17 @@ pub fn read(mut input: &[u8]) {
 fn profile(records: impl Iterator<Item = Result<gmon::Record, ReadError>>) -> Result<Profile, ReadError> {
     let mut profile = Profile::new();
     for record in records {
-        profile.add_record(record?)?;
+        profile.add_record(record?).map_err(|error| ReadError::Histograms { error, offset: 0 })?;
     }
     Ok(profile)
+}
+
+/// The error without the offset of the record, which a caller of `Profile::add_record` does not know exactly.
+fn without_offset(error: ReadError) -> ReadError {
+    match error {
+        ReadError::Histograms { error, .. } => ReadError::Histograms { error, offset: 0 },
+        error => error,
+    }
 }
 
 /// The input is hints and a profile. The detected encoding agrees with the hints. With this encoding as hints, detection finds the same
