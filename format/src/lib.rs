@@ -97,6 +97,8 @@ pub use distinct::{Crowded, Distinct};
 pub use encode::Arc;
 #[cfg(feature = "alloc")]
 pub use encoding::{Counter, CounterWidth, DataModel, Encoding, Form, HintKind, Hints, OldHeader, Order, Word};
+#[cfg(feature = "std")]
+pub use error::IoError;
 #[cfg(feature = "alloc")]
 pub use error::{
     Error, ErrorKind, Field, Foreign, HistogramError, Part, ReadError, SideFileError, SumError, WriteError,

@@ -5,8 +5,8 @@ mod common;
 
 use common::{called, found, sampled, seconds};
 use gmon::{
-    Arc, Block, DataModel, Dimension, Encoding, ErrorKind, Form, Hints, Histogram, Order, Part, Profile, ReadError, SumError,
-    Unit, Word, WriteError, read, read_as, write,
+    Arc, Block, DataModel, Dimension, Encoding, ErrorKind, Form, Hints, Histogram, Order, Part, Profile, ReadError,
+    SumError, Unit, Word, WriteError, read, read_as, write,
 };
 
 const fn gnu(model: DataModel, order: Order) -> Encoding {

@@ -5,6 +5,7 @@
 mod common;
 mod counting;
 
+use std::error::Error as _;
 use std::io::{self, Cursor, Read, Write};
 
 use common::{encoding, encodings, profile};
@@ -28,7 +29,7 @@ impl Read for Trickle<'_> {
 fn collected(records: impl Iterator<Item = Result<Record, ReadError>>) -> Result<Profile, ReadError> {
     let mut profile = Profile::new();
     for record in records {
-        profile.add_record(record?)?;
+        profile.add_record(record?).expect("the histograms of a file that was written");
     }
     Ok(profile)
 }
@@ -168,9 +169,25 @@ fn errors_of_the_system_are_reported() {
     let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     let error = Records::from_reader(Broken(7), encoding).unwrap().next().unwrap().unwrap_err();
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Io, None));
-    assert_eq!(error, ReadError::Io(io::ErrorKind::ConnectionReset));
+    assert_eq!(error, ReadError::Io(io::ErrorKind::ConnectionReset.into()));
     let error = write_to(&Profile::new(), encoding, Broken(0)).unwrap_err();
-    assert_eq!(error, WriteError::Io(io::ErrorKind::StorageFull));
+    assert_eq!(error, WriteError::Io(io::ErrorKind::StorageFull.into()));
     let mut records = Records::from_reader(Broken(7), encoding).unwrap();
     assert!(records.next().is_some() && records.next().is_none(), "an error ends the records");
+}
+
+#[test]
+fn errors_of_the_system_keep_number_message_and_source() {
+    let number = ReadError::from(io::Error::from_raw_os_error(5));
+    let ReadError::Io(error) = &number else { panic!("{number:?}") };
+    assert_eq!((error.raw_os_error(), error.get().raw_os_error()), (Some(5), Some(5)));
+    assert_ne!(number, ReadError::from(io::Error::from_raw_os_error(6)));
+    assert_eq!(number, number.clone());
+    let disk = |message: &'static str| WriteError::from(io::Error::other(message));
+    assert_eq!(disk("the disk burns").to_string(), "cannot write the file (the disk burns)");
+    assert_ne!(disk("the disk burns"), disk("the disk melts"));
+    let source = |error: gmon::Error| error.source().map(ToString::to_string);
+    assert_eq!(source(disk("the disk burns").into()).as_deref(), Some("the disk burns"));
+    let whole = gmon::Error::from(io::Error::from_raw_os_error(5));
+    assert_eq!((whole.kind(), whole.offset()), (ErrorKind::Io, None));
 }

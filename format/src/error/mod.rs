@@ -2,6 +2,8 @@
 
 mod foreign;
 mod histogram;
+#[cfg(feature = "std")]
+mod io;
 mod kind;
 mod part;
 mod read;
@@ -13,6 +15,8 @@ use core::fmt;
 
 pub use foreign::Foreign;
 pub use histogram::HistogramError;
+#[cfg(feature = "std")]
+pub use io::IoError;
 pub use kind::ErrorKind;
 pub use part::Part;
 pub use read::ReadError;
@@ -34,6 +38,9 @@ pub enum Error {
     Histogram(HistogramError),
     /// An error of an item that is added to a side file.
     SideFile(SideFileError),
+    /// An error of the system outside of the functions of this crate, such as a file that cannot be opened.
+    #[cfg(feature = "std")]
+    Io(IoError),
 }
 
 impl Error {
@@ -46,6 +53,8 @@ impl Error {
             Error::Write(error) => error.kind(),
             Error::Histogram(error) => error.kind(),
             Error::SideFile(error) => error.kind(),
+            #[cfg(feature = "std")]
+            Error::Io(_) => ErrorKind::Io,
         }
     }
 
@@ -57,11 +66,26 @@ impl Error {
             Error::Write(error) => error.offset(),
             Error::SideFile(error) => error.offset(),
             Error::Sum(_) | Error::Histogram(_) => None,
+            #[cfg(feature = "std")]
+            Error::Io(_) => None,
         }
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for Error {
+    /// The source of the error in the variant: the variant adds nothing to that error.
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Error::Read(error) => error.source(),
+            Error::Sum(error) => error.source(),
+            Error::Write(error) => error.source(),
+            Error::Histogram(error) => error.source(),
+            Error::SideFile(error) => error.source(),
+            #[cfg(feature = "std")]
+            Error::Io(error) => error.source(),
+        }
+    }
+}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,7 +95,16 @@ impl fmt::Display for Error {
             Error::Write(error) => error.fmt(f),
             Error::Histogram(error) => error.fmt(f),
             Error::SideFile(error) => error.fmt(f),
+            #[cfg(feature = "std")]
+            Error::Io(error) => error.fmt(f),
         }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::Io(error.into())
     }
 }
 

@@ -253,7 +253,7 @@ pub enum ReadError {
     SideFile(SideFileError),
     /// The file cannot be read.
     #[cfg(feature = "std")]
-    Io(std::io::ErrorKind),
+    Io(super::IoError),
 }
 
 impl ReadError {
@@ -320,11 +320,20 @@ impl From<SideFileError> for ReadError {
 #[cfg(feature = "std")]
 impl From<std::io::Error> for ReadError {
     fn from(error: std::io::Error) -> ReadError {
-        ReadError::Io(error.kind())
+        ReadError::Io(error.into())
     }
 }
 
-impl core::error::Error for ReadError {}
+impl core::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            ReadError::Histograms { error, .. } => Some(error),
+            #[cfg(feature = "std")]
+            ReadError::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl fmt::Display for ReadError {
     #[rustfmt::skip] // A failure and its text stand together.
@@ -393,7 +402,7 @@ impl fmt::Display for ReadError {
                 write!(f, "line {line} is not a line of a list of shared objects (offset {offset:#x})"),
             ReadError::SideFile(error) => error.fmt(f),
             #[cfg(feature = "std")]
-            ReadError::Io(kind) => write!(f, "cannot read the file ({kind})"),
+            ReadError::Io(error) => write!(f, "cannot read the file ({error})"),
         }
     }
 }

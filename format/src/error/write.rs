@@ -112,7 +112,7 @@ pub enum WriteError {
     },
     /// The file cannot be written.
     #[cfg(feature = "std")]
-    Io(std::io::ErrorKind),
+    Io(super::IoError),
 }
 
 impl WriteError {
@@ -136,12 +136,20 @@ impl WriteError {
     }
 }
 
-impl core::error::Error for WriteError {}
+impl core::error::Error for WriteError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            #[cfg(feature = "std")]
+            WriteError::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 #[cfg(feature = "std")]
 impl From<std::io::Error> for WriteError {
     fn from(error: std::io::Error) -> WriteError {
-        WriteError::Io(error.kind())
+        WriteError::Io(error.into())
     }
 }
 
@@ -177,7 +185,7 @@ impl fmt::Display for WriteError {
             WriteError::TooManyRepeats { size } =>
                 write!(f, "counts too high for the form ({size:#x} bytes of repeated records)"),
             #[cfg(feature = "std")]
-            WriteError::Io(kind) => write!(f, "cannot write the file ({kind})"),
+            WriteError::Io(error) => write!(f, "cannot write the file ({error})"),
         }
     }
 }
