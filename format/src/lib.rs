@@ -101,7 +101,8 @@ pub use encoding::{Counter, CounterWidth, DataModel, Encoding, Form, HintKind, H
 pub use error::IoError;
 #[cfg(feature = "alloc")]
 pub use error::{
-    Error, ErrorKind, Field, Foreign, HistogramError, Part, ReadError, SideFileError, SumError, WriteError,
+    Error, ErrorKind, Field, Foreign, HistogramError, Part, ReadError, SideFileBuildError, SideFileReadError,
+    SideFileSumError, SumError, WriteError,
 };
 #[cfg(feature = "alloc")]
 pub use histogram::Histogram;

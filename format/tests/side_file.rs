@@ -6,7 +6,7 @@ mod side;
 use gmon::encode::side_file::{LARGEST_CONTEXT, Piece, context, padding, part};
 use gmon::layout::side_file::{CONTEXTS, END, REQUIRED, Tag};
 use gmon::side_file::{CUT, Checksum, CutReason, ELSEWHERE, Node, PROGRAM, Place, SideFile, THREAD};
-use gmon::{Field, Part, ReadError, SideFileError, Word};
+use gmon::{Field, Part, SideFileBuildError, SideFileReadError, Word};
 use proptest::prelude::*;
 use side::{code, side_file, small};
 
@@ -31,7 +31,7 @@ fn push(bytes: &mut Vec<u8>, tag: Tag, flags: u32, content: &[u8]) {
 }
 
 /// The error of a file with a part with this content, and the offset of the content.
-fn refused(tag: &Tag, content: &[u8]) -> (ReadError, u64) {
+fn refused(tag: &Tag, content: &[u8]) -> (SideFileReadError, u64) {
     let side = small();
     let offset = side.write().len() as u64 - 24 + 16;
     (SideFile::parse(&with(&side, &[(*tag, 0, content)])).unwrap_err(), offset)
@@ -40,8 +40,8 @@ fn refused(tag: &Tag, content: &[u8]) -> (ReadError, u64) {
 /// Checks that a part is refused for a value, at an offset in its content.
 fn check(tag: &Tag, content: &[u8], field: Field, value: u64, at: u64) {
     let (error, offset) = refused(tag, content);
-    let expected = SideFileError::BadValue { field, value, offset: offset + at };
-    assert_eq!(error, ReadError::SideFile(expected), "{content:?}");
+    let expected = SideFileReadError::BadValue { field, value, offset: offset + at };
+    assert_eq!(error, expected, "{content:?}");
 }
 
 proptest! {
@@ -64,10 +64,10 @@ proptest! {
         let length = cut.len() as u64;
         if !side.is_live() {
             match SideFile::parse(cut).unwrap_err() {
-                ReadError::Truncated { offset, needed, left, .. } => {
+                SideFileReadError::Truncated { offset, needed, left, .. } => {
                     prop_assert!(offset <= length && left < needed && offset + needed <= bytes.len() as u64);
                 }
-                ReadError::SideFile(SideFileError::NoEnd { offset }) => prop_assert_eq!(offset, length),
+                SideFileReadError::NoEnd { offset } => prop_assert_eq!(offset, length),
                 error => prop_assert!(false, "{}", error),
             }
         }
@@ -96,12 +96,12 @@ fn the_header_is_checked() {
         bytes[at] = value;
         SideFile::parse(&bytes).unwrap_err()
     };
-    let bad = |field, value, offset| ReadError::SideFile(SideFileError::BadValue { field, value, offset });
-    assert_eq!(changed(5, b'\n'), SideFileError::BadMagic { magic: *b"\x89gmon\n\n\x1a" }.into());
-    assert_eq!(changed(8, 2), ReadError::BadVersion { version: 2, offset: 8 });
+    let bad = |field, value, offset| SideFileReadError::BadValue { field, value, offset };
+    assert_eq!(changed(5, b'\n'), SideFileReadError::BadMagic { magic: *b"\x89gmon\n\n\x1a" });
+    assert_eq!(changed(8, 2), SideFileReadError::BadVersion { version: 2, offset: 8 });
     assert_eq!(changed(10, 5), bad(Field::WordSize, 5, 10));
     assert_eq!(changed(11, 0), bad(Field::ByteOrder, 0, 11));
-    let size = ReadError::Truncated { part: Part::Header, needed: 32, left: 3, offset: 0 };
+    let size = SideFileReadError::Truncated { part: Part::Header, needed: 32, left: 3, offset: 0 };
     assert_eq!(SideFile::parse(b"\x89gm"), Err(size));
     let side_file = gmon::detect(&small().write(), &gmon::Hints::default()).unwrap_err();
     assert_eq!(side_file.to_string(), "the side file of a profile, not a profile");
@@ -123,7 +123,7 @@ fn an_unknown_part_is_skipped_unless_a_reader_must_know_it() {
     let offset = side.write().len() as u64 - 24;
     assert_eq!(SideFile::parse(&with(&side, &[(*b"NEW1", 0, &[0xff; 13])])).unwrap(), side);
     let error = SideFile::parse(&with(&side, &[(*b"NEW1", REQUIRED, b"")])).unwrap_err();
-    assert_eq!(error, SideFileError::UnknownPart { tag: *b"NEW1", offset }.into());
+    assert_eq!(error, SideFileReadError::UnknownPart { tag: *b"NEW1", offset });
     // The flag says nothing about parts that the reader knows.
     assert!(SideFile::parse(&with(&side, &[(*b"CUTS", REQUIRED, &[1, 5]), (*b"PAD ", REQUIRED, &[0; 40])])).is_ok());
 }
@@ -133,13 +133,13 @@ fn the_end_is_the_end() {
     let mut bytes = small().write();
     let length = bytes.len() as u64;
     bytes.extend([0; 8]);
-    assert_eq!(SideFile::parse(&bytes), Err(SideFileError::BehindEnd { left: 8, offset: length }.into()));
+    assert_eq!(SideFile::parse(&bytes), Err(SideFileReadError::BehindEnd { left: 8, offset: length }));
     bytes.truncate(bytes.len() - 8);
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     assert!(matches!(
         SideFile::parse(&bytes),
-        Err(ReadError::SideFile(SideFileError::BadChecksum { offset, .. })) if offset == length - 8
+        Err(SideFileReadError::BadChecksum { offset, .. }) if offset == length - 8
     ));
 }
 
@@ -177,11 +177,11 @@ fn what_contradicts_itself_is_refused_with_value_and_offset() {
 #[test]
 fn a_number_has_at_most_64_bits() {
     let (error, offset) = refused(b"CUTS", &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0]);
-    assert_eq!(error, SideFileError::WideNumber { offset }.into());
+    assert_eq!(error, SideFileReadError::WideNumber { offset });
     let (error, offset) = refused(b"CUTS", &[0x80; 11]);
-    assert_eq!(error, SideFileError::WideNumber { offset }.into());
+    assert_eq!(error, SideFileReadError::WideNumber { offset });
     let (error, offset) = refused(b"CUTS", &[1, 0x80, 0x80]);
-    let expected = ReadError::Truncated { part: Part::Cuts, needed: 3, left: 2, offset: offset + 1 };
+    let expected = SideFileReadError::Truncated { part: Part::Cuts, needed: 3, left: 2, offset: offset + 1 };
     assert_eq!(error, expected);
     // Useless bytes are possible: a writer may replace the number in place.
     let padded = with(&small(), &[(*b"CUTS", 0, &[1, 0x85, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0])]);
@@ -192,14 +192,14 @@ fn a_number_has_at_most_64_bits() {
 #[test]
 fn a_string_is_inside_its_part() {
     let (error, offset) = refused(b"HEAD", &[9, b'a', b'=', b'b']);
-    assert_eq!(error, ReadError::Truncated { part: Part::Properties, needed: 9, left: 3, offset: offset + 1 });
+    assert_eq!(error, SideFileReadError::Truncated { part: Part::Properties, needed: 9, left: 3, offset: offset + 1 });
 }
 
 #[test]
 fn an_address_fits_the_words_of_the_file() {
     let mut side = SideFile::new(Word::W32);
     let place = |address| Place { object: ELSEWHERE, address };
-    let wide = SideFileError::Impossible { field: Field::Address, value: 1 << 32 };
+    let wide = SideFileBuildError::Impossible { field: Field::Address, value: 1 << 32 };
     assert_eq!(side.add_context(None, place(1 << 32), 1), Err(wide.clone()));
     assert_eq!(side.add_context(None, place((1 << 32) - 1), 1), Ok(0));
     assert_eq!(side.add_samples(None, ELSEWHERE, 4, 1 << 30, 1), Err(wide));

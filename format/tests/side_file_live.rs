@@ -5,7 +5,7 @@ mod side;
 
 use gmon::layout::side_file::{LIVE, MARKED, RawNode, SETTLED};
 use gmon::side_file::{Checksum, CutReason, ELSEWHERE, Kind, Mapping, Node, Object, Place, SideFile, THREAD};
-use gmon::{Field, Order, ReadError, SideFileError};
+use gmon::{Field, Order, SideFileReadError};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use side::{code, small};
@@ -107,14 +107,14 @@ fn a_file_that_is_being_written_has_its_whole_parts() {
     let mut cut = whole;
     cut[12] &= !(LIVE as u8);
     let offset = cut.len() as u64;
-    assert_eq!(SideFile::parse(&cut), Err(SideFileError::NoEnd { offset }.into()));
+    assert_eq!(SideFile::parse(&cut), Err(SideFileReadError::NoEnd { offset }));
 }
 
 #[test]
 fn a_parent_is_before_its_child_and_pieces_are_in_a_row() {
     let bad = |field, value, at: u64| {
         let offset = start(Order::Little).len() as u64 + at;
-        Err(ReadError::SideFile(SideFileError::BadValue { field, value, offset }))
+        Err(SideFileReadError::BadValue { field, value, offset })
     };
     let mut bytes = start(Order::Little);
     push(&mut bytes, 0, &[UNUSED, node(0x40_0010, 1, 1)], Order::Little);
@@ -168,6 +168,16 @@ fn samples_outside_the_profile_are_those_of_nodes_and_a_sum() {
         let side = SideFile::parse(&bytes[..whole]).unwrap();
         assert_eq!(side.outside().elsewhere, 3 + 32 + 64 + 128);
     }
+}
+
+#[test]
+fn samples_beyond_64_bits_are_refused_at_the_sums() {
+    let mut bytes = start(Order::Little);
+    push(&mut bytes, 0, &[UNUSED, node(0x7f00_0020, 0, u64::MAX)], Order::Little);
+    let offset = bytes.len() as u64 + 16;
+    push_numbers(&mut bytes, "SUMS", &[0x40_0000, 0x4e_0000, 3], Order::Little);
+    let error = SideFileReadError::BadValue { field: Field::Count, value: 3, offset };
+    assert_eq!(SideFile::parse(&bytes), Err(error));
 }
 
 #[test]

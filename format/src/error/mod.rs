@@ -1,5 +1,6 @@
 //! The errors of this crate: one enum for each operation.
 
+mod field;
 mod foreign;
 mod histogram;
 #[cfg(feature = "std")]
@@ -13,6 +14,7 @@ mod write;
 
 use core::fmt;
 
+pub use field::Field;
 pub use foreign::Foreign;
 pub use histogram::HistogramError;
 #[cfg(feature = "std")]
@@ -20,7 +22,7 @@ pub use io::IoError;
 pub use kind::ErrorKind;
 pub use part::Part;
 pub use read::ReadError;
-pub use side_file::{Field, SideFileError};
+pub use side_file::{SideFileBuildError, SideFileReadError, SideFileSumError};
 pub use sum::SumError;
 pub use write::WriteError;
 
@@ -28,16 +30,20 @@ pub use write::WriteError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// An error of [`detect`](crate::detect()), [`read`](crate::read()), and of reading side files.
+    /// An error of [`detect`](crate::detect()) and [`read`](crate::read()).
     Read(ReadError),
-    /// An error of sums.
+    /// An error of sums of profiles.
     Sum(SumError),
     /// An error of [`write`](crate::write()).
     Write(WriteError),
     /// An error of [`Histogram::new`](crate::Histogram::new).
     Histogram(HistogramError),
+    /// An error of reading a side file.
+    SideFileRead(SideFileReadError),
     /// An error of an item that is added to a side file.
-    SideFile(SideFileError),
+    SideFileBuild(SideFileBuildError),
+    /// An error of sums of side files.
+    SideFileSum(SideFileSumError),
     /// An error of the system outside of the functions of this crate, such as a file that cannot be opened.
     #[cfg(feature = "std")]
     Io(IoError),
@@ -52,7 +58,9 @@ impl Error {
             Error::Sum(error) => error.kind(),
             Error::Write(error) => error.kind(),
             Error::Histogram(error) => error.kind(),
-            Error::SideFile(error) => error.kind(),
+            Error::SideFileRead(error) => error.kind(),
+            Error::SideFileBuild(error) => error.kind(),
+            Error::SideFileSum(error) => error.kind(),
             #[cfg(feature = "std")]
             Error::Io(_) => ErrorKind::Io,
         }
@@ -64,8 +72,8 @@ impl Error {
         match self {
             Error::Read(error) => error.offset(),
             Error::Write(error) => error.offset(),
-            Error::SideFile(error) => error.offset(),
-            Error::Sum(_) | Error::Histogram(_) => None,
+            Error::SideFileRead(error) => Some(error.offset()),
+            Error::Sum(_) | Error::Histogram(_) | Error::SideFileBuild(_) | Error::SideFileSum(_) => None,
             #[cfg(feature = "std")]
             Error::Io(_) => None,
         }
@@ -80,7 +88,9 @@ impl core::error::Error for Error {
             Error::Sum(error) => error.source(),
             Error::Write(error) => error.source(),
             Error::Histogram(error) => error.source(),
-            Error::SideFile(error) => error.source(),
+            Error::SideFileRead(error) => error.source(),
+            Error::SideFileBuild(error) => error.source(),
+            Error::SideFileSum(error) => error.source(),
             #[cfg(feature = "std")]
             Error::Io(error) => error.source(),
         }
@@ -94,7 +104,9 @@ impl fmt::Display for Error {
             Error::Sum(error) => error.fmt(f),
             Error::Write(error) => error.fmt(f),
             Error::Histogram(error) => error.fmt(f),
-            Error::SideFile(error) => error.fmt(f),
+            Error::SideFileRead(error) => error.fmt(f),
+            Error::SideFileBuild(error) => error.fmt(f),
+            Error::SideFileSum(error) => error.fmt(f),
             #[cfg(feature = "std")]
             Error::Io(error) => error.fmt(f),
         }
@@ -132,8 +144,20 @@ impl From<HistogramError> for Error {
     }
 }
 
-impl From<SideFileError> for Error {
-    fn from(error: SideFileError) -> Error {
-        Error::SideFile(error)
+impl From<SideFileReadError> for Error {
+    fn from(error: SideFileReadError) -> Error {
+        Error::SideFileRead(error)
+    }
+}
+
+impl From<SideFileBuildError> for Error {
+    fn from(error: SideFileBuildError) -> Error {
+        Error::SideFileBuild(error)
+    }
+}
+
+impl From<SideFileSumError> for Error {
+    fn from(error: SideFileSumError) -> Error {
+        Error::SideFileSum(error)
     }
 }

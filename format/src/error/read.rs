@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
-use super::{ErrorKind, Foreign, Part, SideFileError, SumError};
+use super::{ErrorKind, Foreign, Part, SumError};
 use crate::{Encoding, Form, HintKind};
 
 /// An error in a file, with the invalid value and the byte offset of that value.
@@ -249,8 +249,6 @@ pub enum ReadError {
         /// The offset of the line.
         offset: u64,
     },
-    /// An error of [`side_file`](crate::side_file).
-    SideFile(SideFileError),
     /// The file cannot be read.
     #[cfg(feature = "std")]
     Io(super::IoError),
@@ -270,7 +268,6 @@ impl ReadError {
             ReadError::OtherEncoding { .. } => ErrorKind::Hints,
             ReadError::Ambiguous { .. } => ErrorKind::Ambiguous,
             ReadError::Histograms { error, .. } => error.kind(),
-            ReadError::SideFile(error) => error.kind(),
             #[cfg(feature = "std")]
             ReadError::Io(_) => ErrorKind::Io,
             _ => ErrorKind::Invalid,
@@ -282,7 +279,6 @@ impl ReadError {
     pub fn offset(&self) -> Option<u64> {
         match self {
             ReadError::BadMagic { .. } | ReadError::Unknown { .. } | ReadError::Foreign(_) => Some(0),
-            ReadError::SideFile(error) => error.offset(),
             ReadError::BadVersion { offset, .. }
             | ReadError::Histograms { offset, .. }
             | ReadError::BadLine { offset, .. }
@@ -308,12 +304,6 @@ impl ReadError {
             | ReadError::TooManyImages { offset, .. } => Some(*offset),
             _ => None,
         }
-    }
-}
-
-impl From<SideFileError> for ReadError {
-    fn from(error: SideFileError) -> ReadError {
-        ReadError::SideFile(error)
     }
 }
 
@@ -400,7 +390,6 @@ impl fmt::Display for ReadError {
             ReadError::Histograms { error, offset } => write!(f, "{error}, in the record at offset {offset:#x}"),
             ReadError::BadLine { line, offset } =>
                 write!(f, "line {line} is not a line of a list of shared objects (offset {offset:#x})"),
-            ReadError::SideFile(error) => error.fmt(f),
             #[cfg(feature = "std")]
             ReadError::Io(error) => write!(f, "cannot read the file ({error})"),
         }

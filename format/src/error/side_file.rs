@@ -1,18 +1,35 @@
-//! The errors in side files.
+//! The errors of side files: one enum for each operation.
 
 use core::fmt;
 
-use super::ErrorKind;
+use super::{ErrorKind, Field, Part};
 
-/// An error in a side file, with the invalid value and its offset in the file.
+/// An error of [`SideFile::parse`](crate::side_file::SideFile::parse), with the invalid value and its offset in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SideFileError {
-    // Errors of the reader.
+pub enum SideFileReadError {
     /// The file does not start like a side file.
     BadMagic {
         /// The first eight bytes.
         magic: [u8; 8],
+    },
+    /// A reader of this version cannot read the file.
+    BadVersion {
+        /// The major version of the file.
+        version: u8,
+        /// The offset of the value.
+        offset: u64,
+    },
+    /// The file ends inside a part that it declares, or a part inside an item.
+    Truncated {
+        /// The part that is cut short.
+        part: Part,
+        /// The number of bytes that are needed.
+        needed: u64,
+        /// The number of bytes that are left in the file or in the part.
+        left: u64,
+        /// The offset of the first of these bytes.
+        offset: u64,
     },
     /// A field has a value that it cannot have.
     BadValue {
@@ -56,8 +73,12 @@ pub enum SideFileError {
         /// Their offset.
         offset: u64,
     },
+}
 
-    // Errors of `SideFile`'s methods and of sums.
+/// An error of the methods that add items to a [`SideFile`](crate::side_file::SideFile). Nothing was added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SideFileBuildError {
     /// An item cannot have this value.
     Impossible {
         /// The field.
@@ -65,125 +86,125 @@ pub enum SideFileError {
         /// The value.
         value: u64,
     },
-    /// The files that are added up are of different programs.
-    ProgramsDiffer,
 }
 
-/// A field of a side file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The reason why side files cannot be added up.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Field {
-    /// The size of an address.
-    WordSize,
-    /// The byte order.
-    ByteOrder,
-    /// A property without a name; the value is its length.
-    Property,
-    /// The number of an object that is reserved, or given twice.
-    ObjectNumber,
-    /// The flags of an object: it is both the program and the vDSO, or the program's number is not 0.
-    ObjectFlags,
-    /// The size of an object's code, or of a mapping, which ends beyond the highest address.
-    Size,
-    /// The kind of an object's identity.
-    IdentityKind,
-    /// An object that is not listed before.
-    Object,
-    /// A thread that is not listed before.
-    Thread,
-    /// The generation of an object, or the code of a reason, of more than 32 bits.
-    Code,
-    /// The number of bytes of code for each bin.
-    BinSize,
-    /// A bin beyond the highest address, or not above the bin before it.
-    Bin,
-    /// The distance of a node to its parent, or the parent, which is not before the node.
-    Parent,
-    /// An address that does not fit the words of the file.
-    Address,
-    /// A count whose sum with others does not fit 64 bits.
-    Count,
-    /// The first number of raw nodes, which are not in a row with the others.
-    FirstNode,
-    /// The size of raw nodes, which are not whole.
-    NodesSize,
-    /// More items than numbers for them.
-    Items,
+pub enum SideFileSumError {
+    /// The files are of different programs.
+    ProgramsDiffer,
+    /// The files were sampled at different rates.
+    RatesDiffer {
+        /// The samples per second of the first one; 0 if unknown.
+        first: u32,
+        /// The samples per second of the other one; 0 if unknown.
+        second: u32,
+    },
+    /// The sum cannot have this value.
+    Impossible {
+        /// The field.
+        field: Field,
+        /// The value.
+        value: u64,
+    },
 }
 
-impl fmt::Display for Field {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Field::WordSize => "size of an address",
-            Field::ByteOrder => "byte order",
-            Field::Property => "property",
-            Field::ObjectNumber => "number of an object",
-            Field::ObjectFlags => "flags of an object",
-            Field::Size => "size of an address range",
-            Field::IdentityKind => "kind of identity",
-            Field::Object => "object",
-            Field::Thread => "thread",
-            Field::Code => "code",
-            Field::BinSize => "size of a bin",
-            Field::Bin => "bin",
-            Field::Parent => "parent of a node",
-            Field::Address => "address",
-            Field::Count => "count",
-            Field::FirstNode => "number of the first node",
-            Field::NodesSize => "size of nodes",
-            Field::Items => "number of items",
-        })
-    }
-}
-
-impl SideFileError {
+impl SideFileReadError {
     /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            SideFileError::BadMagic { .. } => ErrorKind::NotAProfile,
-            SideFileError::UnknownPart { .. } => ErrorKind::Unsupported,
-            SideFileError::NoEnd { .. } => ErrorKind::Truncated,
-            SideFileError::ProgramsDiffer => ErrorKind::Incompatible,
-            _ => ErrorKind::Invalid,
+            SideFileReadError::BadMagic { .. } => ErrorKind::NotAProfile,
+            SideFileReadError::BadVersion { .. } | SideFileReadError::UnknownPart { .. } => ErrorKind::Unsupported,
+            SideFileReadError::Truncated { .. } | SideFileReadError::NoEnd { .. } => ErrorKind::Truncated,
+            SideFileReadError::BadValue { .. }
+            | SideFileReadError::WideNumber { .. }
+            | SideFileReadError::BadChecksum { .. }
+            | SideFileReadError::BehindEnd { .. } => ErrorKind::Invalid,
         }
     }
 
-    /// The offset in the file of the invalid value, if the error has one.
+    /// The offset in the file of the invalid value.
     #[must_use]
-    pub fn offset(&self) -> Option<u64> {
+    pub fn offset(&self) -> u64 {
         match self {
-            SideFileError::BadMagic { .. } => Some(0),
-            SideFileError::BadValue { offset, .. }
-            | SideFileError::WideNumber { offset }
-            | SideFileError::UnknownPart { offset, .. }
-            | SideFileError::NoEnd { offset }
-            | SideFileError::BadChecksum { offset, .. }
-            | SideFileError::BehindEnd { offset, .. } => Some(*offset),
-            SideFileError::Impossible { .. } | SideFileError::ProgramsDiffer => None,
+            SideFileReadError::BadMagic { .. } => 0,
+            SideFileReadError::BadVersion { offset, .. }
+            | SideFileReadError::Truncated { offset, .. }
+            | SideFileReadError::BadValue { offset, .. }
+            | SideFileReadError::WideNumber { offset }
+            | SideFileReadError::UnknownPart { offset, .. }
+            | SideFileReadError::NoEnd { offset }
+            | SideFileReadError::BadChecksum { offset, .. }
+            | SideFileReadError::BehindEnd { offset, .. } => *offset,
         }
     }
 }
 
-impl core::error::Error for SideFileError {}
+impl SideFileBuildError {
+    /// The kind of the error.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::Invalid
+    }
+}
 
-impl fmt::Display for SideFileError {
+impl SideFileSumError {
+    /// The kind of the error.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            SideFileSumError::ProgramsDiffer | SideFileSumError::RatesDiffer { .. } => ErrorKind::Incompatible,
+            SideFileSumError::Impossible { .. } => ErrorKind::Invalid,
+        }
+    }
+}
+
+impl core::error::Error for SideFileReadError {}
+impl core::error::Error for SideFileBuildError {}
+impl core::error::Error for SideFileSumError {}
+
+impl fmt::Display for SideFileReadError {
     #[rustfmt::skip] // A failure and its text stand together.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SideFileError::BadMagic { magic } => write!(f, "not a side file (starts with \"{}\")", magic.escape_ascii()),
-            SideFileError::BadValue { field, value, offset } =>
+            SideFileReadError::BadMagic { magic } =>
+                write!(f, "not a side file (starts with \"{}\")", magic.escape_ascii()),
+            SideFileReadError::BadVersion { version, offset } =>
+                write!(f, "unsupported version ({version:#x} at offset {offset:#x})"),
+            SideFileReadError::Truncated { part, needed, left, offset } =>
+                write!(f, "truncated {part} (needs {needed:#x} bytes, {left:#x} left at offset {offset:#x})"),
+            SideFileReadError::BadValue { field, value, offset } =>
                 write!(f, "bad {field} ({value:#x} at offset {offset:#x})"),
-            SideFileError::WideNumber { offset } => write!(f, "number does not fit 64 bits (at offset {offset:#x})"),
-            SideFileError::UnknownPart { tag, offset } =>
+            SideFileReadError::WideNumber { offset } =>
+                write!(f, "number does not fit 64 bits (at offset {offset:#x})"),
+            SideFileReadError::UnknownPart { tag, offset } =>
                 write!(f, "unknown part that a reader must know (\"{}\" at offset {offset:#x})", tag.escape_ascii()),
-            SideFileError::NoEnd { offset } => write!(f, "side file without end (at offset {offset:#x})"),
-            SideFileError::BadChecksum { computed, found, offset } =>
+            SideFileReadError::NoEnd { offset } => write!(f, "side file without end (at offset {offset:#x})"),
+            SideFileReadError::BadChecksum { computed, found, offset } =>
                 write!(f, "damaged side file (checksum {computed:#x}, not {found:#x} as at offset {offset:#x})"),
-            SideFileError::BehindEnd { left, offset } =>
+            SideFileReadError::BehindEnd { left, offset } =>
                 write!(f, "{left:#x} bytes after the end of a side file (at offset {offset:#x})"),
-            SideFileError::Impossible { field, value } => write!(f, "impossible {field} ({value:#x})"),
-            SideFileError::ProgramsDiffer => write!(f, "side files of different programs"),
+        }
+    }
+}
+
+impl fmt::Display for SideFileBuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SideFileBuildError::Impossible { field, value } = self;
+        write!(f, "impossible {field} ({value:#x})")
+    }
+}
+
+impl fmt::Display for SideFileSumError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SideFileSumError::ProgramsDiffer => f.write_str("side files of different programs"),
+            SideFileSumError::RatesDiffer { first, second } => {
+                write!(f, "profiles differ in sampling rate ({first} and {second} a second)")
+            }
+            SideFileSumError::Impossible { field, value } => write!(f, "impossible {field} ({value:#x})"),
         }
     }
 }

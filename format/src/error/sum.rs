@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::{ErrorKind, SideFileError};
+use super::ErrorKind;
 use crate::Dimension;
 
 /// The reason why profiles, or histograms of one profile, cannot be added up.
@@ -77,8 +77,6 @@ pub enum SumError {
         /// The block's address.
         addr: u64,
     },
-    /// An error of [`side_file`](crate::side_file).
-    SideFile(SideFileError),
 }
 
 impl SumError {
@@ -89,15 +87,8 @@ impl SumError {
             SumError::BinOverflow { .. } | SumError::ArcOverflow { .. } | SumError::BlockOverflow { .. } => {
                 ErrorKind::Overflow
             }
-            SumError::SideFile(error) => error.kind(),
             _ => ErrorKind::Incompatible,
         }
-    }
-}
-
-impl From<SideFileError> for SumError {
-    fn from(error: SideFileError) -> SumError {
-        SumError::SideFile(error)
     }
 }
 
@@ -124,7 +115,6 @@ impl fmt::Display for SumError {
             SumError::ArcOverflow { frompc, selfpc } =>
                 write!(f, "sum does not fit 64 bits (arc from {frompc:#x} to {selfpc:#x})"),
             SumError::BlockOverflow { addr } => write!(f, "sum does not fit 64 bits (basic block {addr:#x})"),
-            SumError::SideFile(error) => error.fmt(f),
         }
     }
 }

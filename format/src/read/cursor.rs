@@ -5,9 +5,28 @@ use core::slice::ChunksExact;
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
 use crate::encode::side_file::read_number;
-use crate::{Order, Part, ReadError, SideFileError, Word};
+use crate::{Order, Part, ReadError, SideFileReadError, Word};
 
-use super::Result;
+/// The bytes end too early. Each reader makes an error of its own of this error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Truncated {
+    part: Part,
+    needed: u64,
+    left: u64,
+    offset: u64,
+}
+
+impl From<Truncated> for ReadError {
+    fn from(Truncated { part, needed, left, offset }: Truncated) -> ReadError {
+        ReadError::Truncated { part, needed, left, offset }
+    }
+}
+
+impl From<Truncated> for SideFileReadError {
+    fn from(Truncated { part, needed, left, offset }: Truncated) -> SideFileReadError {
+        SideFileReadError::Truncated { part, needed, left, offset }
+    }
+}
 
 /// A position in a range of the file. Nothing can be read past the end of the range.
 #[derive(Clone, Copy, Debug)]
@@ -87,10 +106,10 @@ impl<'a> Cursor<'a> {
 
     /// Skips `length` bytes, and returns a cursor for these bytes. The length is not trusted: it is first compared
     /// with the number of bytes that are left.
-    pub(crate) fn split(&mut self, length: u64, part: Part) -> Result<Cursor<'a>> {
+    pub(crate) fn split(&mut self, length: u64, part: Part) -> Result<Cursor<'a>, Truncated> {
         let split = usize::try_from(length).ok().and_then(|length| self.bytes.split_at_checked(length));
         let Some((bytes, rest)) = split else {
-            return Err(ReadError::Truncated { part, needed: length, left: self.left(), offset: self.offset });
+            return Err(Truncated { part, needed: length, left: self.left(), offset: self.offset });
         };
         let inner = Cursor { bytes, part, ..*self };
         self.bytes = rest;
@@ -99,7 +118,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips all bytes up to the end of the file, and returns a cursor for these bytes.
-    pub(crate) fn split_to_end(&mut self, part: Part) -> Result<Cursor<'a>> {
+    pub(crate) fn split_to_end(&mut self, part: Part) -> Result<Cursor<'a>, Truncated> {
         if self.may_go_on {
             return Err(self.more(part));
         }
@@ -107,7 +126,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips the bytes up to the next NUL, and that NUL.
-    pub(crate) fn c_string(&mut self, part: Part) -> Result<()> {
+    pub(crate) fn c_string(&mut self, part: Part) -> Result<(), Truncated> {
         match self.bytes.iter().position(|byte| *byte == 0) {
             Some(length) => self.split((length as u64).saturating_add(1), part).map(|_| ()),
             None => Err(self.more(part)),
@@ -116,62 +135,65 @@ impl<'a> Cursor<'a> {
 
     /// The error for bytes that end too early, where the needed length is unknown. The error asks for twice the bytes, so
     /// that reading a file in pieces takes linear time.
-    fn more(&self, part: Part) -> ReadError {
+    fn more(&self, part: Part) -> Truncated {
         let left = self.left();
-        ReadError::Truncated { part, needed: left.saturating_mul(2).saturating_add(1), left, offset: self.offset }
+        Truncated { part, needed: left.saturating_mul(2).saturating_add(1), left, offset: self.offset }
     }
 
     /// The next `N` bytes.
-    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Truncated> {
         let field = self.split(N as u64, self.part)?;
         match field.bytes.first_chunk() {
             Some(array) => Ok(*array),
-            None => Err(ReadError::Truncated { part: self.part, needed: N as u64, left: 0, offset: field.offset }),
+            None => Err(Truncated { part: self.part, needed: N as u64, left: 0, offset: field.offset }),
         }
     }
 
-    pub(crate) fn u8(&mut self) -> Result<u8> {
+    pub(crate) fn u8(&mut self) -> Result<u8, Truncated> {
         Ok(u8::from_le_bytes(self.array()?))
     }
 
-    pub(crate) fn u16(&mut self) -> Result<u16> {
+    pub(crate) fn u16(&mut self) -> Result<u16, Truncated> {
         let order = self.order;
         Ok(u16_of(self.array()?, order))
     }
 
-    pub(crate) fn u32(&mut self) -> Result<u32> {
+    pub(crate) fn u32(&mut self) -> Result<u32, Truncated> {
         let order = self.order;
         Ok(u32_of(self.array()?, order))
     }
 
-    pub(crate) fn u64(&mut self) -> Result<u64> {
+    pub(crate) fn u64(&mut self) -> Result<u64, Truncated> {
         let order = self.order;
         Ok(u64_of(self.array()?, order))
     }
 
     /// Reads a number in LEB128. It may have useless bytes, up to a length of ten bytes: a writer may leave room for
     /// a larger number.
-    pub(crate) fn number(&mut self) -> Result<u64> {
+    pub(crate) fn number(&mut self) -> Result<u64, SideFileReadError> {
         if let Some((value, size)) = read_number(self.bytes) {
             self.split(size as u64, self.part)?;
             return Ok(value);
         }
         match self.left() {
-            left @ 0..10 if self.bytes.iter().all(|byte| byte & 0x80 != 0) => {
-                Err(ReadError::Truncated { part: self.part, needed: left.saturating_add(1), left, offset: self.offset })
-            }
-            _ => Err(SideFileError::WideNumber { offset: self.offset }.into()),
+            left @ 0..10 if self.bytes.iter().all(|byte| byte & 0x80 != 0) => Err(SideFileReadError::Truncated {
+                part: self.part,
+                needed: left.saturating_add(1),
+                left,
+                offset: self.offset,
+            }),
+            _ => Err(SideFileReadError::WideNumber { offset: self.offset }),
         }
     }
 
     /// Reads a number in LEB128, and then that many bytes.
-    pub(crate) fn string(&mut self) -> Result<&'a [u8]> {
+    pub(crate) fn string(&mut self) -> Result<&'a [u8], SideFileReadError> {
         let length = self.number()?;
         Ok(self.split(length, self.part)?.rest())
     }
 
     /// Reads the bytes before the next NUL, which must be one of the next `limit` bytes, and skips the NUL.
-    pub(crate) fn string_within(&mut self, limit: u64, part: Part) -> Result<&'a [u8]> {
+    pub(crate) fn string_within(&mut self, limit: u64, part: Part) -> Result<&'a [u8], ReadError> {
         let (left, offset) = (self.left(), self.offset);
         let within = usize::try_from(limit).ok().and_then(|limit| self.bytes.get(..limit)).unwrap_or(self.bytes);
         let Some(length) = within.iter().position(|byte| *byte == 0) else {
@@ -185,12 +207,12 @@ impl<'a> Cursor<'a> {
         Ok(string.rest())
     }
 
-    pub(crate) fn i32(&mut self) -> Result<i32> {
+    pub(crate) fn i32(&mut self) -> Result<i32, Truncated> {
         Ok(self.u32()? as i32)
     }
 
     /// Reads a number of the word size: an address, or a C `long`.
-    pub(crate) fn word(&mut self) -> Result<u64> {
+    pub(crate) fn word(&mut self) -> Result<u64, Truncated> {
         let order = self.order;
         match self.word {
             Word::W32 => self.u32().map(u64::from),

@@ -8,7 +8,7 @@ use super::counts::{Calls, Samples, Thread};
 use super::object::{Kind, Mapping, Object};
 use crate::encode::side_file::{Call, CutReason, Place};
 use crate::layout::side_file::{CUT, ELSEWHERE, FIRST_RESERVED, KERNEL, PROGRAM, THREAD};
-use crate::{Field, SideFileError, Word};
+use crate::{Field, SideFileBuildError, Word};
 
 impl SideFile {
     /// Adds a property of the run. [`property`](crate::side_file::property) has the keys that this version knows.
@@ -16,7 +16,7 @@ impl SideFile {
     /// # Errors
     ///
     /// When the key is empty or contains `=`.
-    pub fn add_property(&mut self, key: &[u8], value: &[u8]) -> Result<(), SideFileError> {
+    pub fn add_property(&mut self, key: &[u8], value: &[u8]) -> Result<(), SideFileBuildError> {
         if key.contains(&b'=') {
             return Err(Refused(Field::Property, key.len() as u64).into());
         }
@@ -36,7 +36,7 @@ impl SideFile {
     /// # Errors
     ///
     /// When the number is taken or not possible, or when addresses do not fit.
-    pub fn add_object(&mut self, number: u32, object: Object) -> Result<(), SideFileError> {
+    pub fn add_object(&mut self, number: u32, object: Object) -> Result<(), SideFileBuildError> {
         Ok(self.push_object(number, object)?)
     }
 
@@ -66,7 +66,7 @@ impl SideFile {
     /// # Errors
     ///
     /// When the object is not known, or when addresses do not fit.
-    pub fn add_mapping(&mut self, mapping: Mapping) -> Result<(), SideFileError> {
+    pub fn add_mapping(&mut self, mapping: Mapping) -> Result<(), SideFileBuildError> {
         Ok(self.push_mapping(mapping)?)
     }
 
@@ -96,7 +96,7 @@ impl SideFile {
         bin_size: u64,
         index: u64,
         ticks: u64,
-    ) -> Result<(), SideFileError> {
+    ) -> Result<(), SideFileBuildError> {
         let thread = self.begin_samples(thread, object, bin_size)?;
         Ok(self.push_samples((thread, object, bin_size), index, ticks)?)
     }
@@ -130,7 +130,7 @@ impl SideFile {
     ///
     /// When an object or the thread is not known, when an address does not fit, or when the sum of all calls exceeds
     /// 64 bits.
-    pub fn add_call(&mut self, thread: Option<usize>, call: Call) -> Result<(), SideFileError> {
+    pub fn add_call(&mut self, thread: Option<usize>, call: Call) -> Result<(), SideFileBuildError> {
         let thread = self.thread(thread)?;
         Ok(self.push_call(thread, call)?)
     }
@@ -152,7 +152,12 @@ impl SideFile {
     ///
     /// When the parent, the object or the thread is not known, when the address does not fit, or when the sum of all
     /// ticks exceeds 64 bits.
-    pub fn add_context(&mut self, parent: Option<usize>, place: Place, ticks: u64) -> Result<usize, SideFileError> {
+    pub fn add_context(
+        &mut self,
+        parent: Option<usize>,
+        place: Place,
+        ticks: u64,
+    ) -> Result<usize, SideFileBuildError> {
         self.context_place(place)?;
         Ok(self.push_context(parent, place, ticks)?)
     }
@@ -175,7 +180,7 @@ impl SideFile {
     /// # Errors
     ///
     /// When the sum of all such ticks exceeds 64 bits.
-    pub fn add_cut(&mut self, reason: CutReason, ticks: u64) -> Result<(), SideFileError> {
+    pub fn add_cut(&mut self, reason: CutReason, ticks: u64) -> Result<(), SideFileBuildError> {
         Ok(self.push_cut(reason, ticks)?)
     }
 

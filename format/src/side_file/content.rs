@@ -9,7 +9,7 @@ use super::counts::{Calls, Samples, Thread};
 use super::object::{Mapping, Object};
 use crate::encode::side_file::CutReason;
 use crate::layout::mark;
-use crate::{Field, Order, ReadError, SideFileError, Word};
+use crate::{Field, Order, SideFileBuildError, SideFileReadError, SideFileSumError, Word};
 
 /// The content of a side file.
 ///
@@ -53,14 +53,20 @@ pub(super) type Added<T> = Result<T, Refused>;
 
 impl Refused {
     /// The error for an item that was read at this offset.
-    pub(super) fn at(self, offset: u64) -> ReadError {
-        SideFileError::BadValue { field: self.0, value: self.1, offset }.into()
+    pub(super) fn at(self, offset: u64) -> SideFileReadError {
+        SideFileReadError::BadValue { field: self.0, value: self.1, offset }
     }
 }
 
-impl From<Refused> for SideFileError {
-    fn from(Refused(field, value): Refused) -> SideFileError {
-        SideFileError::Impossible { field, value }
+impl From<Refused> for SideFileBuildError {
+    fn from(Refused(field, value): Refused) -> SideFileBuildError {
+        SideFileBuildError::Impossible { field, value }
+    }
+}
+
+impl From<Refused> for SideFileSumError {
+    fn from(Refused(field, value): Refused) -> SideFileSumError {
+        SideFileSumError::Impossible { field, value }
     }
 }
 

@@ -58,7 +58,7 @@ impl Images {
 
     fn image(&mut self, cursor: &mut Cursor<'_>) -> Result<Image> {
         let word = cursor.word_size() as u64;
-        let mut one_word = || take(cursor, &mut self.left, word)?.word();
+        let mut one_word = || -> Result<u64> { Ok(take(cursor, &mut self.left, word)?.word()?) };
         let header = if self.list == List::Slides { None } else { Some(one_word()?) };
         let slide = if self.list == List::Headers { None } else { Some(one_word()?) };
         let path = cursor.string_within(self.left, Part::Path)?;

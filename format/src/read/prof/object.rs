@@ -73,7 +73,7 @@ impl<'a> Object<'a> {
             let (left, offset) = (bytes.left(), bytes.offset());
             return Err(ReadError::Overrun { part, needed: size, left, offset });
         }
-        bytes.split(size, part)
+        Ok(bytes.split(size, part)?)
     }
 
     /// The bytes of the object from an offset on.

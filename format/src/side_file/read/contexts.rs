@@ -3,10 +3,10 @@
 use crate::Field;
 use crate::encode::side_file::{Place, unzigzag};
 use crate::layout::side_file::{FIRST_RESERVED, PROGRAM};
-use crate::read::Result;
 use crate::read::cursor::Cursor;
 use crate::side_file::content::{Refused, SideFile};
 use crate::side_file::contexts::Node;
+use crate::side_file::read::result::Result;
 
 pub(super) fn read(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
     // A node has at least three numbers, each of which ends with a byte below 0x80.

@@ -3,11 +3,11 @@
 use crate::Field;
 use crate::encode::side_file::{Call, CutReason, Place, unzigzag};
 use crate::layout::side_file::{IS_CLOSED, IS_PROGRAM, IS_VDSO};
-use crate::read::Result;
 use crate::read::cursor::Cursor;
 use crate::side_file::content::{Refused, SideFile};
 use crate::side_file::counts::Thread;
 use crate::side_file::object::{Identity, Kind, Mapping, Object};
+use crate::side_file::read::result::Result;
 
 pub(super) fn properties(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
     while content.left() > 0 {

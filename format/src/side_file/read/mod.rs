@@ -3,17 +3,18 @@
 mod contexts;
 mod items;
 mod raw;
+mod result;
 
-use super::content::{Checksum, SideFile};
+use super::content::{Checksum, Refused, SideFile};
 use crate::encode::side_file::padding_size;
 use crate::layout::side_file::{
     BIG, CALLS, CONTEXTS, CUTS, END, FILLER, HEADER_SIZE, LITTLE, LIVE, MAGIC, MAJOR, MAPPINGS, OBJECTS,
     PART_HEADER_SIZE, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS, REQUIRED, SAMPLES, THREADS, Tag,
 };
-use crate::read::Result;
 use crate::read::cursor::Cursor;
-use crate::{Field, Order, Part, ReadError, SideFileError, Word};
+use crate::{Field, Order, Part, SideFileReadError, Word};
 use raw::Raw;
+use result::Result;
 
 impl SideFile {
     /// Reads a side file.
@@ -26,7 +27,7 @@ impl SideFile {
     /// When the file is not a whole, valid side file: a wrong magic or version, a wrong checksum, sizes that exceed
     /// the file, references to objects, threads or nodes that are not there, sums that exceed 64 bits, or a part that
     /// this version does not know and that a reader must know.
-    pub fn parse(bytes: &[u8]) -> Result<SideFile> {
+    pub fn parse(bytes: &[u8]) -> core::result::Result<SideFile, SideFileReadError> {
         let mut cursor = Cursor::new(bytes, Word::W64, Order::Little);
         let mut side = header(&mut cursor)?;
         let mut raw = Raw::default();
@@ -59,16 +60,14 @@ fn header(cursor: &mut Cursor<'_>) -> Result<SideFile> {
     let mut header = cursor.split(HEADER_SIZE as u64, Part::Header)?;
     let magic = header.array()?;
     if magic != MAGIC {
-        return Err(SideFileError::BadMagic { magic }.into());
+        return Err(SideFileReadError::BadMagic { magic });
     }
     let offset = header.offset();
     let [major, _, word, order] = header.array()?;
     if major != MAJOR {
-        return Err(ReadError::BadVersion { version: major.into(), offset });
+        return Err(SideFileReadError::BadVersion { version: major, offset });
     }
-    let bad = |field, value: u8, at: u64| {
-        ReadError::from(SideFileError::BadValue { field, value: value.into(), offset: offset.saturating_add(at) })
-    };
+    let bad = |field, value: u8, at| Refused(field, value.into()).at(offset.saturating_add(at));
     let word = match word {
         4 => Word::W32,
         8 => Word::W64,
@@ -92,7 +91,7 @@ fn header(cursor: &mut Cursor<'_>) -> Result<SideFile> {
 fn next<'a>(cursor: &mut Cursor<'a>, bytes: &[u8], is_live: bool) -> Result<Option<(Tag, Cursor<'a>)>> {
     let offset = cursor.offset();
     if cursor.left() == 0 && !is_live {
-        return Err(SideFileError::NoEnd { offset }.into());
+        return Err(SideFileReadError::NoEnd { offset });
     }
     match part(cursor) {
         // The file was made longer, and nothing is in the new room yet.
@@ -101,12 +100,12 @@ fn next<'a>(cursor: &mut Cursor<'a>, bytes: &[u8], is_live: bool) -> Result<Opti
             end(&mut content, bytes.get(..usize::try_from(offset).unwrap_or(0)).unwrap_or_default())?;
             match cursor.left() {
                 0 => Ok(Some((END, content))),
-                left => Err(SideFileError::BehindEnd { left, offset: cursor.offset() }.into()),
+                left => Err(SideFileReadError::BehindEnd { left, offset: cursor.offset() }),
             }
         }
         Ok((tag, flags, content)) => {
             if kind(tag) == Part::Other && tag != FILLER && flags & REQUIRED != 0 {
-                return Err(SideFileError::UnknownPart { tag, offset }.into());
+                return Err(SideFileReadError::UnknownPart { tag, offset });
             }
             Ok(Some((tag, content)))
         }
@@ -130,7 +129,7 @@ fn part<'a>(cursor: &mut Cursor<'a>) -> Result<(Tag, u32, Cursor<'a>)> {
 fn end(content: &mut Cursor<'_>, before: &[u8]) -> Result<()> {
     let offset = content.offset();
     let (found, computed) = (content.u64()?, Checksum::of(before).sum);
-    if found == computed { Ok(()) } else { Err(SideFileError::BadChecksum { computed, found, offset }.into()) }
+    if found == computed { Ok(()) } else { Err(SideFileReadError::BadChecksum { computed, found, offset }) }
 }
 
 /// The part with a tag, for errors.

@@ -13,7 +13,7 @@ use super::content::{Added, Refused, SideFile};
 use super::counts::{Calls, Samples, Thread};
 use crate::encode::side_file::{Call, CutReason, Place};
 use crate::layout::side_file::{ELSEWHERE, KERNEL, property};
-use crate::{Field, SideFileError, SumError, Word};
+use crate::{Field, SideFileSumError, Word};
 use names::{Names, Translation};
 use tree::TreeSum;
 
@@ -103,7 +103,7 @@ impl Accumulator {
     ///
     /// When the file is of another program, or of another rate; when the sum of all counts of one kind needs more than
     /// 64 bits; when there are too many objects, threads, or nodes. After an error, the sum is the same as before.
-    pub fn add(&mut self, file: &SideFile) -> Result<(), SumError> {
+    pub fn add(&mut self, file: &SideFile) -> Result<(), SideFileSumError> {
         // Only this step can fail.
         self.totals = self.check(file)?;
         self.add_properties(file);
@@ -119,17 +119,17 @@ impl Accumulator {
     }
 
     /// Checks that a file can be added, and returns the totals of the sum with the file.
-    fn check(&self, file: &SideFile) -> Result<Totals, SumError> {
+    fn check(&self, file: &SideFile) -> Result<Totals, SideFileSumError> {
         if self.names.is_other_program(file) {
-            return Err(SideFileError::ProgramsDiffer.into());
+            return Err(SideFileSumError::ProgramsDiffer);
         }
         if let Some(shared) = self.shared.as_ref().filter(|shared| shared.rate != file.rate()) {
             let (first, second) = (shared.rate.unwrap_or(0), file.rate().unwrap_or(0));
-            return Err(SumError::RatesDiffer { first, second });
+            return Err(SideFileSumError::RatesDiffer { first, second });
         }
-        self.names.check(file).map_err(SideFileError::from)?;
-        self.tree.check(&file.contexts).map_err(SideFileError::from)?;
-        Ok(self.totals.plus(file).map_err(SideFileError::from)?)
+        self.names.check(file)?;
+        self.tree.check(&file.contexts)?;
+        Ok(self.totals.plus(file)?)
     }
 
     fn add_properties(&mut self, file: &SideFile) {

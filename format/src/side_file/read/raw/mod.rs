@@ -14,10 +14,10 @@ use core::mem;
 
 use crate::encode::side_file::CutReason;
 use crate::layout::side_file::{ELSEWHERE, RAW_MAPPING_SIZE};
-use crate::read::Result;
 use crate::read::cursor::Cursor;
 use crate::side_file::content::SideFile;
 use crate::side_file::object::Mapping;
+use crate::side_file::read::result::Result;
 use nodes::RawNodes;
 use places::Places;
 use samples::Outside;
@@ -35,7 +35,8 @@ pub(super) struct Raw<'a> {
 impl Raw<'_> {
     /// Adds the bins of the profile, and the ticks that are in no node.
     pub(super) fn add_sums(&mut self, side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
-        self.outside.set(content.u64()?..content.u64()?, content.u64()?);
+        let offset = content.offset();
+        self.outside.set(content.u64()?..content.u64()?, content.u64()?, offset);
         let mut code = 0_u32;
         while content.left() > 0 {
             let offset = content.offset();

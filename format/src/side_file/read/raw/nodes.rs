@@ -9,9 +9,9 @@ use crate::Field;
 use crate::encode::side_file::{CutReason, Place};
 use crate::layout::side_file::{ELSEWHERE, RAW_NODE_SIZE, THREAD};
 use crate::older_rust::is_multiple;
-use crate::read::Result;
 use crate::read::cursor::Cursor;
 use crate::side_file::content::{Added, Refused, SideFile};
+use crate::side_file::read::result::Result;
 
 /// The raw nodes of a file, in pieces.
 #[derive(Default)]

@@ -6,11 +6,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::SideFileError;
 use crate::encode::side_file::Place;
 use crate::layout::side_file::{CUT, ELSEWHERE, KERNEL, MARKED, PROGRAM, SETTLED, THREAD};
-use crate::read::Result;
 use crate::side_file::content::{Added, SideFile};
+use crate::side_file::read::result::Result;
 
 /// The bytes of code for each bin.
 const BIN: u64 = 4;
@@ -24,11 +23,15 @@ pub(super) struct Outside {
     samples: Vec<(u32, u64, u64)>,
     /// The ticks in no node.
     unwalked: u64,
+    /// The offset in the file of the part that says all this.
+    offset: u64,
 }
 
 impl Outside {
-    /// Sets the addresses of the profile's bins, and the ticks that are neither in these nor in a node.
-    pub(super) fn set(&mut self, bins: Range<u64>, unwalked: u64) {
+    /// Sets the addresses of the profile's bins, and the ticks that are neither in these nor in a node. The file has both at
+    /// this offset.
+    pub(super) fn set(&mut self, bins: Range<u64>, unwalked: u64, offset: u64) {
+        self.offset = offset;
         self.bins = Some(bins);
         self.unwalked = unwalked;
     }
@@ -52,7 +55,8 @@ impl Outside {
             self.samples.push((ELSEWHERE, 0, self.unwalked));
         }
         self.samples.sort_unstable();
-        Ok(self.push(side).map_err(SideFileError::from)?)
+        let offset = self.offset;
+        self.push(side).map_err(|refused| refused.at(offset))
     }
 
     fn push(&self, side: &mut SideFile) -> Added<()> {
