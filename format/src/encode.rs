@@ -119,7 +119,7 @@ pub fn bsd_header<S: Sink>(out: &mut S, header: &BsdHeader) -> Result<(), S::Err
 }
 
 /// Writes the arcs of a 4.4BSD file. Repeats an arc as often as its count requires, if a record counts `most` calls
-/// at most. With `apart`, one call of the first arc becomes a record of its own: see [`looks_padded`].
+/// at most; 0 is no limit. With `apart`, one call of the first arc becomes a record of its own: see [`looks_padded`].
 ///
 /// # Errors
 ///
@@ -151,6 +151,7 @@ fn bsd_arc<S: Sink>(out: &mut S, arc: &Arc) -> Result<(), S::Error> {
 
 /// Whether the upper halves of all counts are equal and not 0. Readers of a little-endian file mistake such counts
 /// for those of a 32-bit `long` with padding.
+#[must_use]
 pub fn looks_padded(counts: impl Iterator<Item = u64>) -> bool {
     let mut uppers = counts.map(|count| count >> 32);
     uppers.next().is_some_and(|first| first != 0 && uppers.all(|upper| upper == first))
@@ -208,8 +209,9 @@ pub fn gnu_arc<S: Sink>(out: &mut S, arc: &Arc) -> Result<(), S::Error> {
     Ok(())
 }
 
-/// Splits a count into numbers that are at most `most`: at least one number.
-pub fn pieces(count: u64, most: u64) -> impl Iterator<Item = u64> {
+/// Splits a count into numbers that are at most `most`: at least one number. With 0 for `most`, numbers have no limit.
+pub(crate) fn pieces(count: u64, most: u64) -> impl Iterator<Item = u64> {
+    let most = if most == 0 { u64::MAX } else { most };
     let rests = iter::successors(Some(count), move |rest| rest.checked_sub(most).filter(|rest| *rest != 0));
     rests.map(move |rest| rest.min(most))
 }
@@ -247,6 +249,7 @@ mod tests {
     fn counts_are_split_where_a_record_is_full() {
         let counts = |count, most| pieces(count, most).collect::<Vec<_>>();
         assert_eq!((counts(0, 7), counts(7, 7), counts(15, 7)), (Vec::from([0]), Vec::from([7]), Vec::from([7, 7, 1])));
+        assert_eq!((counts(0, 0), counts(u64::MAX, 0)), (Vec::from([0]), Vec::from([u64::MAX])), "0 is no limit");
         assert_eq!((gnu_histograms(0), gnu_histograms(65535), gnu_histograms(65536)), (1, 1, 2));
         assert_eq!([0, 1, 2].map(|record| gnu_bin(65536, record)), [65535, 1, 0]);
         let mut out = Vec::new();

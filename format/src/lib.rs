@@ -47,6 +47,9 @@ extern crate alloc;
 extern crate std;
 
 pub mod encode;
+#[cfg(feature = "alloc")]
+#[doc(hidden)]
+pub mod internals;
 pub mod layout;
 
 #[cfg(feature = "alloc")]
@@ -92,8 +95,6 @@ pub use bins::Bins;
 pub use detect::detect_reader;
 #[cfg(feature = "alloc")]
 pub use detect::{Detection, Evidence, detect, read};
-#[cfg(feature = "alloc")]
-pub use distinct::{Crowded, Distinct};
 pub use encode::Arc;
 #[cfg(feature = "alloc")]
 pub use encoding::{Counter, CounterWidth, DataModel, Encoding, Form, HintKind, Hints, OldHeader, Order, Word};

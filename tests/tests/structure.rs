@@ -29,6 +29,7 @@ const ORDER: [(&str, &[&str]); 5] = [
             "histograms",
             "record",
             "distinct",
+            "internals",
             "profile",
             "accumulate",
             "read",

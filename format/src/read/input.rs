@@ -4,8 +4,9 @@ use super::Result;
 
 /// A file that is read from its start to its end. Only part of the file needs to be in memory.
 ///
-/// The library implements the trait for bytes in memory and, with the feature `std`, for `Stream`.
-pub trait Input {
+/// The library implements the trait for bytes in memory and, with the feature `std`, for `Stream`. Other crates cannot
+/// implement the trait.
+pub trait Input: sealed::Sealed {
     /// The bytes that are in memory and not consumed.
     fn window(&self) -> &[u8];
 
@@ -19,6 +20,14 @@ pub trait Input {
     /// Removes bytes from the start of the window.
     fn consume(&mut self, length: usize);
 }
+
+/// Keeps other crates from implementing [`Input`], so that the trait may change.
+mod sealed {
+    /// The types that are an [`Input`](super::Input).
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for &[u8] {}
 
 impl Input for &[u8] {
     fn window(&self) -> &[u8] {
@@ -53,10 +62,12 @@ pub(crate) mod stream {
 
     impl<R: Read> Stream<R> {
         /// Reads from the current position of the reader.
-        pub fn new(reader: R) -> Stream<R> {
+        pub(crate) fn new(reader: R) -> Stream<R> {
             Stream { reader, buffer: Vec::new(), start: 0, is_at_end: false }
         }
     }
+
+    impl<R: Read> super::sealed::Sealed for Stream<R> {}
 
     impl<R: Read> Input for Stream<R> {
         fn window(&self) -> &[u8] {

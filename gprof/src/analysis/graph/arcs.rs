@@ -1,6 +1,6 @@
 //! Arcs: calls from function to function.
 
-use gmon::{Crowded, Distinct};
+use gmon::internals::{Crowded, Distinct};
 
 use crate::analysis::selection::ArcSelection;
 use crate::symbols::functions::{FunctionId, Functions};
