@@ -47,6 +47,7 @@ pub enum Form {
 /// The header of 4.2BSD's form. With 32-bit words, all three have 12 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum OldHeader {
     /// The fields without padding: 20 bytes with 64-bit words. GNU gprof reads and writes these.
     Packed,

@@ -4,6 +4,9 @@
 //! byte order and the word size of the system it is compiled for; [`crate::read`] does not use them, because a file may
 //! come from any system.
 //!
+//! The module is for writers inside this project: docs/versions.md promises nothing for the module, except for what
+//! [`crate::side_file`] exports again.
+//!
 //! License: 0BSD, besides that of the crate, because the runtime links this module into programs.
 
 pub mod darwin;
