@@ -35,6 +35,10 @@ impl Accumulator {
 
     /// Adds a profile. The order of the calls and the list of images are properties of one run: the sum has neither.
     ///
+    /// The sum keeps the histograms of the profile, which may be large, without copying them, so the method takes the
+    /// profile itself. [`side_file::Accumulator::add`](crate::side_file::Accumulator::add) borrows, because a sum of side
+    /// files keeps no part of a file as it is.
+    ///
     /// # Errors
     ///
     /// When histograms overlap without having the same range, when they differ in dimension, abbreviation, rate or

@@ -97,7 +97,7 @@ impl Accumulator {
         Accumulator::default()
     }
 
-    /// Adds a file.
+    /// Adds a file. The sum keeps no part of the file as it is, so the method borrows the file.
     ///
     /// # Errors
     ///
