@@ -65,6 +65,11 @@ pub(crate) mod stream {
         pub(crate) fn new(reader: R) -> Stream<R> {
             Stream { reader, buffer: Vec::new(), start: 0, is_at_end: false }
         }
+
+        /// Returns the reader, and forgets what was read and not consumed.
+        pub(crate) fn into_reader(self) -> R {
+            self.reader
+        }
     }
 
     impl<R: Read> super::sealed::Sealed for Stream<R> {}

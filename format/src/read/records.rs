@@ -50,6 +50,12 @@ impl<'a> Records<&'a [u8]> {
     pub fn new(bytes: &'a [u8], encoding: Encoding) -> Result<Records<&'a [u8]>> {
         Records::of(bytes, encoding)
     }
+
+    /// Returns the bytes after the records that were returned.
+    #[must_use]
+    pub fn into_inner(self) -> &'a [u8] {
+        self.input
+    }
 }
 
 #[cfg(feature = "std")]
@@ -61,6 +67,12 @@ impl<R: std::io::Read> Records<super::input::stream::Stream<R>> {
     /// When the encoding has NeXT's form and 64-bit addresses, which that form does not have.
     pub fn from_reader(reader: R, encoding: Encoding) -> Result<Records<super::input::stream::Stream<R>>> {
         Records::of(super::input::stream::Stream::new(reader), encoding)
+    }
+
+    /// Returns the reader. The reader is in general beyond [`Records::offset`], because it was read in large pieces.
+    #[must_use]
+    pub fn into_inner(self) -> R {
+        self.input.into_reader()
     }
 }
 
@@ -130,6 +142,8 @@ impl<I: Input> Iterator for Records<I> {
         record.transpose()
     }
 }
+
+impl<I: Input> core::iter::FusedIterator for Records<I> {}
 
 impl<I: core::fmt::Debug> core::fmt::Debug for Records<I> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
