@@ -2,6 +2,8 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
+use core::iter::FusedIterator;
 
 /// The counters of a histogram, as wide as the file needs.
 ///
@@ -60,7 +62,7 @@ impl Bins {
     }
 
     /// The bins that are not 0, each with its index and its count. Most profiles have few.
-    pub fn hit(&self) -> impl Iterator<Item = (u64, i128)> + '_ {
+    pub fn hit(&self) -> Hit<'_> {
         Hit { bins: self, next: 0 }
     }
 
@@ -192,6 +194,14 @@ impl PartialEq for Bins {
 
 impl Eq for Bins {}
 
+impl Hash for Bins {
+    /// Equal counters of different widths have the same hash.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.len().hash(state);
+        self.hit().for_each(|hit| hit.hash(state));
+    }
+}
+
 impl From<Vec<u16>> for Bins {
     fn from(bins: Vec<u16>) -> Bins {
         Bins::U16(bins)
@@ -210,8 +220,9 @@ impl From<Vec<i64>> for Bins {
     }
 }
 
-/// Iterates over the bins that are not 0.
-struct Hit<'a> {
+/// Iterates over the bins that are not 0: see [`Bins::hit`].
+#[derive(Clone, Debug)]
+pub struct Hit<'a> {
     bins: &'a Bins,
     /// The index where the search goes on: of a bin, or of an item of a sparse list.
     next: usize,
@@ -233,6 +244,8 @@ impl Iterator for Hit<'_> {
         Some(hit)
     }
 }
+
+impl FusedIterator for Hit<'_> {}
 
 /// The first count from an index on that is not 0, and its index.
 fn first<T: Copy + Default + PartialEq>(bins: &[T], from: usize) -> Option<(usize, T)> {
@@ -256,6 +269,13 @@ fn first<T: Copy + Default + PartialEq>(bins: &[T], from: usize) -> Option<(usiz
 mod tests {
     use super::*;
 
+    fn hash(bins: &Bins) -> u64 {
+        #[allow(deprecated)] // The hasher with fixed keys is in core.
+        let mut hasher = core::hash::SipHasher::new();
+        bins.hash(&mut hasher);
+        hasher.finish()
+    }
+
     #[test]
     fn counts_are_equal_in_any_width() {
         let lists = [
@@ -266,6 +286,7 @@ mod tests {
         ];
         for bins in &lists {
             assert_eq!(bins, &lists[0]);
+            assert_eq!(hash(bins), hash(&lists[0]));
             assert_eq!(bins.hit().collect::<Vec<_>>(), [(1, 3), (3, 9)]);
             assert_eq!((bins.count(3), bins.count(2), bins.count(4), bins.len()), (9, 0, 0, 4));
         }

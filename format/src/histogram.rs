@@ -2,12 +2,12 @@
 
 use core::ops::Range;
 
-use crate::{Bins, HistogramError, Unit};
+use crate::{Bins, HistogramError, Hit, Unit};
 
 /// Samples of the program counter over one address range, in bins of equal size.
 ///
 /// The range is not empty, and there is at least one bin.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Parts"))]
 pub struct Histogram {
@@ -108,7 +108,7 @@ impl Histogram {
     }
 
     /// The bins that are not 0, each with its index and its count. Most profiles have few.
-    pub fn hit(&self) -> impl Iterator<Item = (u64, i128)> + '_ {
+    pub fn hit(&self) -> Hit<'_> {
         self.bins.hit()
     }
 

@@ -30,6 +30,7 @@
 //! * `serde` adds `Serialize` and `Deserialize` to profiles, records, and encodings.
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations, clippy::missing_errors_doc)]
 #![cfg_attr(
     not(test),
     deny(
@@ -90,7 +91,7 @@ mod write;
 #[cfg(feature = "alloc")]
 pub use accumulate::Accumulator;
 #[cfg(feature = "alloc")]
-pub use bins::Bins;
+pub use bins::{Bins, Hit};
 #[cfg(feature = "std")]
 pub use detect::detect_reader;
 #[cfg(feature = "alloc")]
@@ -108,7 +109,7 @@ pub use error::{
 #[cfg(feature = "alloc")]
 pub use histogram::Histogram;
 #[cfg(feature = "alloc")]
-pub use profile::Profile;
+pub use profile::{Orders, Profile};
 #[cfg(feature = "std")]
 pub use read::input::stream::Stream;
 #[cfg(feature = "alloc")]

@@ -1,7 +1,8 @@
 //! The content of a profile, independent of the file's form.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, btree_map};
 use alloc::vec::Vec;
+use core::iter::FusedIterator;
 
 use crate::histograms::Histograms;
 use crate::{Arc, Block, Histogram, Image, Record, SumError};
@@ -55,8 +56,18 @@ impl Profile {
     }
 
     /// The calls, to be changed.
-    pub fn arcs_mut(&mut self) -> &mut Vec<Arc> {
+    pub fn arcs_mut(&mut self) -> &mut [Arc] {
         &mut self.arcs
+    }
+
+    /// Removes the calls for which `keep` returns false. `keep` may change the others.
+    pub fn retain_arcs(&mut self, keep: impl FnMut(&mut Arc) -> bool) {
+        self.arcs.retain_mut(keep);
+    }
+
+    /// Returns the calls, and leaves none.
+    pub fn take_arcs(&mut self) -> Vec<Arc> {
+        core::mem::take(&mut self.arcs)
     }
 
     /// The executions of basic blocks (GNU form only; current compilers do not count these).
@@ -66,8 +77,18 @@ impl Profile {
     }
 
     /// The executions of basic blocks, to be changed.
-    pub fn blocks_mut(&mut self) -> &mut Vec<Block> {
+    pub fn blocks_mut(&mut self) -> &mut [Block] {
         &mut self.blocks
+    }
+
+    /// Removes the executions of basic blocks for which `keep` returns false. `keep` may change the others.
+    pub fn retain_blocks(&mut self, keep: impl FnMut(&mut Block) -> bool) {
+        self.blocks.retain_mut(keep);
+    }
+
+    /// Returns the executions of basic blocks, and leaves none.
+    pub fn take_blocks(&mut self) -> Vec<Block> {
+        core::mem::take(&mut self.blocks)
     }
 
     /// The executables and shared objects that the file lists (Darwin, NeXT, illumos).
@@ -78,8 +99,9 @@ impl Profile {
 
     /// The order in which calls were first made, from 1 on: the number for each pair of frompc and selfpc that has one
     /// (Darwin, NeXT).
-    pub fn orders(&self) -> impl Iterator<Item = ((u64, u64), u32)> + '_ {
-        self.orders.iter().map(|(pair, order)| (*pair, *order))
+    #[must_use]
+    pub fn orders(&self) -> Orders<'_> {
+        Orders(self.orders.iter())
     }
 
     /// The order of one pair of frompc and selfpc, if the file has it.
@@ -110,9 +132,19 @@ impl Profile {
         self.arcs.push(arc);
     }
 
+    /// Adds the calls of many arcs.
+    pub fn add_arcs(&mut self, arcs: impl IntoIterator<Item = Arc>) {
+        self.arcs.extend(arcs);
+    }
+
     /// Adds executions of a basic block.
     pub fn add_block(&mut self, block: Block) {
         self.blocks.push(block);
+    }
+
+    /// Adds executions of many basic blocks.
+    pub fn add_blocks(&mut self, blocks: impl IntoIterator<Item = Block>) {
+        self.blocks.extend(blocks);
     }
 
     /// Adds an executable or a shared object.
@@ -202,6 +234,25 @@ impl Profile {
         self
     }
 }
+
+/// Iterates over the orders of first calls: see [`Profile::orders`].
+#[derive(Clone, Debug)]
+pub struct Orders<'a>(btree_map::Iter<'a, (u64, u64), u32>);
+
+impl Iterator for Orders<'_> {
+    type Item = ((u64, u64), u32);
+
+    fn next(&mut self) -> Option<((u64, u64), u32)> {
+        self.0.next().map(|(pair, order)| (*pair, *order))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Orders<'_> {}
+impl FusedIterator for Orders<'_> {}
 
 /// What a profile is made of, before it is checked.
 #[cfg(feature = "serde")]

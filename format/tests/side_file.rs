@@ -264,7 +264,7 @@ fn a_chain_and_its_ticks() {
     assert_eq!((tree.total(), tree.inclusive()), (7, vec![4, 3, 2, 4]));
     let chain: Vec<_> = tree.callers(inner).map(Node::place).collect();
     assert_eq!(chain, [code(0x1020), code(0x1010)]);
-    let cuts: Vec<_> = side.cut_ticks().into_iter().collect();
+    let cuts: Vec<_> = side.cut_ticks().collect();
     assert_eq!(cuts, [(CutReason::NO_MEMORY, 8), (CutReason::BAD_FRAME, 4)]);
     assert_eq!(side.object(PROGRAM).map(|program| program.path.as_slice()), Some(&b"/bin/program"[..]));
 }

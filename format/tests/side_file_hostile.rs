@@ -28,7 +28,7 @@ fn read(file: &[u8]) {
     let again = SideFile::parse(&side.write()).unwrap();
     assert_eq!(again, side);
     assert_eq!(side.contexts().inclusive().len(), side.contexts().nodes().len());
-    let _ = (side.outside(), side.cut_ticks(), side.is_of(file), side.rate(), side.runs());
+    let _ = (side.outside(), side.cut_ticks().count(), side.is_of(file), side.rate(), side.runs());
     let used = peak(|| {
         let mut sum = Accumulator::new();
         sum.add(&side).map(|()| sum.finish())

@@ -80,7 +80,7 @@ fn a_chain_whose_outer_part_is_not_there_yet_is_cut() {
     push(&mut bytes, 0, &nodes, Order::Little);
     let side = SideFile::parse(&bytes).unwrap();
     assert_eq!(side.contexts().inclusive(), [12, 8, 4, 5]);
-    assert_eq!(side.cut_ticks().into_iter().collect::<Vec<_>>(), [(CutReason::UNFINISHED, 12)]);
+    assert_eq!(side.cut_ticks().collect::<Vec<_>>(), [(CutReason::UNFINISHED, 12)]);
 }
 
 #[test]
@@ -232,7 +232,8 @@ fn a_node_without_an_address_has_no_place_for_its_ticks() {
     let mut bytes = start(Order::Little);
     push(&mut bytes, 0, &[UNUSED, node(0, 0, 3)], Order::Little);
     let side = SideFile::parse(&bytes).unwrap();
-    assert_eq!((side.contexts().total(), side.cut_ticks().get(&CutReason::UNFINISHED)), (0, Some(&3)));
+    assert_eq!(side.contexts().total(), 0);
+    assert_eq!(side.cut_ticks().collect::<Vec<_>>(), [(CutReason::UNFINISHED, 3)]);
 }
 
 /// A file of a program that was adding nodes: each node was read at one moment, and later nodes at later moments. Of a node that

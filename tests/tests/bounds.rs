@@ -175,7 +175,7 @@ fn a_profile_without_calls_from_outside_says_so() {
     let costs = Costs::new("inside");
     let mut profile = costs.profile.clone();
     let (low, high) = (profile.histograms()[0].lowpc(), profile.histograms()[2].highpc() + 0x1000);
-    profile.arcs_mut().retain(|arc| (low.saturating_sub(0x1000)..high).contains(&arc.frompc));
+    profile.retain_arcs(|arc| (low.saturating_sub(0x1000)..high).contains(&arc.frompc));
     fs::write(costs.directory.join("gmon.out"), gmon::write(&profile, GNU).unwrap()).unwrap();
     let text = costs.print("--bounds");
     assert!(

@@ -68,9 +68,9 @@ fn made_up(image: &Path, seed: u64) -> PathBuf {
     let read = Image::parse(&bytes, Policy::Compat, &room).unwrap();
     let lines = read.files.lines();
     let starts: Vec<u64> = lines.within(read.text.clone()).map(|range| range.start).collect();
-    *profile.blocks_mut() = (0..60)
-        .map(|_| Block::new(random.pick(&starts) + random.below(3), *random.pick(&[0, 1, 7, 100, 123_456])))
-        .collect();
+    profile.take_blocks();
+    let block = |_| Block::new(random.pick(&starts) + random.below(3), *random.pick(&[0, 1, 7, 100, 123_456]));
+    profile.add_blocks((0..60).map(block));
     store(image, &profile, &format!("made.{seed}"))
 }
 

@@ -74,7 +74,8 @@ impl Seeded {
 /// The profile with other calls.
 fn with_arcs(profile: &Profile, arcs: Vec<Arc>) -> Profile {
     let mut other = profile.clone();
-    *other.arcs_mut() = arcs;
+    other.take_arcs();
+    other.add_arcs(arcs);
     other
 }
 

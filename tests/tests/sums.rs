@@ -26,13 +26,13 @@ fn profiles(stage: &Stage, random: &mut Random) -> Vec<Profile> {
             if random.below(10) == 0 { random.below(*random.clone().pick(&[3, 70_000, 200_000])) } else { 0 }
         });
         let others = stage.profile(random).arcs().to_vec();
-        profile.arcs_mut().retain(|_| random.below(2) == 0);
-        profile.arcs_mut().extend(others);
+        profile.retain_arcs(|_| random.below(2) == 0);
+        profile.add_arcs(others);
         profile.arcs_mut().iter_mut().for_each(|arc| arc.count = count(random));
         if random.below(5) == 0 {
             profile.take_histograms();
         } else if random.below(5) == 0 {
-            profile.arcs_mut().clear();
+            profile.take_arcs();
         }
         all.push(profile);
     }
@@ -121,13 +121,14 @@ fn narrow(stage: &Stage, random: &mut Random, starts: &[u64]) -> Vec<Profile> {
     let profile = |random: &mut Random| {
         let mut profile = first.clone();
         replace_counts(&mut profile, |_, _| if random.below(10) == 0 { random.below(1 << 16) } else { 0 });
-        profile.arcs_mut().extend(stage.profile(random).arcs());
+        profile.add_arcs(stage.profile(random).take_arcs());
         for arc in profile.arcs_mut() {
             arc.count = *random.pick(&[0, 1, 1000, u64::from(u32::MAX) - 3]);
         }
         let block = |random: &mut Random| Block::new(*random.pick(starts), random.below(1 << 20));
         let blocks = *random.pick(&[0, 0, 3, 40]);
-        *profile.blocks_mut() = (0..blocks).map(|_| block(random)).collect();
+        profile.take_blocks();
+        profile.add_blocks((0..blocks).map(|_| block(random)));
         profile
     };
     (0..1 + random.below(3)).map(|_| profile(random)).collect()

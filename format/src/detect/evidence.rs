@@ -5,7 +5,7 @@ use core::fmt;
 use crate::{Form, HintKind, Order, Word};
 
 /// A fact from which the encoding of a file follows. `Display` gives a sentence without a period.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Evidence {
     /// The caller gave this hint.

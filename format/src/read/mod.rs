@@ -66,7 +66,7 @@ pub fn read_as(bytes: &[u8], encoding: Encoding) -> Result<Profile> {
     let mut decoder = Decoder::new(encoding)?;
     let (mut profile, mut sparse) = (Profile::new(), SparseSum::default());
     loop {
-        decoder.arcs(&mut cursor, profile.arcs_mut());
+        decoder.arcs(&mut cursor, &mut profile.arcs);
         match decoder.next(&mut cursor)? {
             Some(Record::Histogram(histogram)) => {
                 let offset = cursor.record();

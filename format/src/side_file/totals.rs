@@ -1,7 +1,5 @@
 //! Sums over a side file.
 
-use alloc::collections::BTreeMap;
-
 use super::content::SideFile;
 use super::object::Kind;
 use crate::encode::side_file::CutReason;
@@ -43,15 +41,14 @@ impl SideFile {
     }
 
     /// All ticks of which the chain of callers is missing, wholly or in part, by reason: those of nodes below a cut,
-    /// and those that are in no node. The other ticks of the tree have whole chains.
-    #[must_use]
-    pub fn cut_ticks(&self) -> BTreeMap<CutReason, u64> {
+    /// and those that are in no node. The other ticks of the tree have whole chains. The codes of the reasons ascend.
+    pub fn cut_ticks(&self) -> impl Iterator<Item = (CutReason, u64)> + use<> {
         let mut ticks = self.cuts.clone();
         for (node, cut) in self.contexts.nodes.iter().zip(self.contexts.cuts()) {
             let Some(reason) = cut.filter(|_| node.ticks > 0) else { continue };
             let sum = ticks.entry(reason).or_insert(0);
             *sum = sum.saturating_add(node.ticks);
         }
-        ticks
+        ticks.into_iter()
     }
 }

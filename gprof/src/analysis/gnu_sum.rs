@@ -26,8 +26,8 @@ pub(crate) fn as_gnu(profile: &Profile, functions: &Functions<'_>, selected: &Ar
         let (frompc, selfpc) = (address(&functions[arc.parent]), address(&functions[arc.child]));
         Arc::new(frompc, selfpc, arc.count & u64::from(u32::MAX))
     });
-    sum.arcs_mut().extend(calls);
+    sum.add_arcs(calls);
     let blocks = Blocks::new(profile.blocks(), functions, Rules::GNU.most_blocks_of_line);
-    sum.blocks_mut().extend(functions.ids().flat_map(|line| blocks.of(line)));
+    sum.add_blocks(functions.ids().flat_map(|line| blocks.of(line)).copied());
     sum
 }

@@ -139,7 +139,7 @@ mod tests {
         // Many calls of one function have one selfpc.
         let mut same = profile([17; 4]);
         let first = same.arcs()[0];
-        same.arcs_mut().extend((0..20).map(|at| Arc::new(START + at, first.selfpc, first.count)));
+        same.add_arcs((0..20).map(|at| Arc::new(START + at, first.selfpc, first.count)));
         assert_eq!(find(Machine::X86_64, &code, &same), None);
     }
 

@@ -140,7 +140,7 @@ impl<'o> Loading<'o> {
         let code: Vec<_> = images.iter().map(|image| image.code.clone()).collect();
         self.calls.remove_known(&mut profiles, &code);
         self.profile = images.merge(profiles);
-        self.profile.arcs_mut().extend(self.calls.arcs(images));
+        self.profile.add_arcs(self.calls.arcs(images));
         match &self.options.thread {
             Some(wanted) => self.take_thread(wanted, images, progress)?,
             None => self.stacks = self.stacks(images),
@@ -179,7 +179,7 @@ impl<'o> Loading<'o> {
     fn take_thread(&mut self, wanted: &str, images: &Images<'_>, progress: &mut Progress<'_>) -> Result<(), Error> {
         let counts = thread::find(wanted, &self.sides, images, self.profile.histograms())?;
         tell(&counts.warnings, progress);
-        self.all_calls = Some(mem::take(self.profile.arcs_mut()));
+        self.all_calls = Some(self.profile.take_arcs());
         (self.profile, self.stacks, self.outside_images) = (counts.profile, counts.stacks, counts.outside_images);
         self.contents.calls = !self.profile.arcs().is_empty();
         self.contents.callers = self.stacks.is_some();

@@ -78,7 +78,7 @@ impl SideInfo {
     /// What a side file contains.
     pub(super) fn new(side: &SideFile) -> SideInfo {
         let outside = side.outside();
-        let cut = side.cut_ticks();
+        let cut: Vec<_> = side.cut_ticks().collect();
         let ticks = side.unwalked().fold(side.contexts().total(), |sum, (_, ticks)| sum.saturating_add(ticks));
         SideInfo {
             program: side.program().map(|program| path(program).display().to_string()).unwrap_or_default(),
@@ -90,7 +90,7 @@ impl SideInfo {
             elsewhere: outside.elsewhere,
             threads: threads(side, side.rate().unwrap_or(HOST_RATE)),
             nodes: side.contexts().nodes().len() as u64,
-            whole: cut.values().fold(ticks, |whole, ticks| whole.saturating_sub(*ticks)),
+            whole: cut.iter().fold(ticks, |whole, (_, ticks)| whole.saturating_sub(*ticks)),
             cuts: cut.into_iter().map(|(reason, ticks)| (reason_text(reason), ticks)).collect(),
         }
     }

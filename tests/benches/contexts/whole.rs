@@ -45,7 +45,7 @@ fn print_row(program: &Program, sampler: &str, variables: &[(&str, &str)]) {
             // Late ticks have no stack that could be whole or not.
             walked += if reason == CutReason::NO_STACK { 0 } else { ticks };
         }
-        for (reason, ticks) in side.cut_ticks().into_iter().filter(|(reason, _)| *reason != CutReason::NO_STACK) {
+        for (reason, ticks) in side.cut_ticks().filter(|(reason, _)| *reason != CutReason::NO_STACK) {
             *cut.entry(reason).or_insert(0) += ticks;
         }
     }

@@ -167,8 +167,8 @@ fn addresses(profile: &Profile) -> BTreeMap<u64, i128> {
 fn counts(profile: &Profile) -> Option<Profile> {
     let mut counts = total([profile])?;
     counts.set_unit(Unit::seconds(100));
-    counts.arcs_mut().retain(|arc| arc.count != 0);
-    counts.blocks_mut().retain(|block| block.count != 0);
+    counts.retain_arcs(|arc| arc.count != 0);
+    counts.retain_blocks(|block| block.count != 0);
     Some(counts)
 }
 

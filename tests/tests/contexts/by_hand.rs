@@ -23,7 +23,7 @@ fn check(name: &str, program: &Program, process: u32, truth: &Truth) -> Vec<Stri
     let added = added(&run, truth);
     let mut wrong = Vec::new();
     if run.not_whole() > added {
-        wrong.push(format!("{name}: cut: {:?}", run.side.cut_ticks()));
+        wrong.push(format!("{name}: cut: {:?}", run.cuts()));
     }
     let inclusive = run.inclusive();
     for (function, cost) in truth.iter().filter(|(_, cost)| **cost > 0) {

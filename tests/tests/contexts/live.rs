@@ -226,7 +226,7 @@ fn a_program_that_is_killed_while_it_counts_lacks_a_sample_for_each_thread_at_mo
         let cut: u64 = run.side.unwalked().map(|(_, ticks)| ticks).sum();
         let missing = run.total().checked_sub(run.side.contexts().total() + cut);
         assert!(missing.is_some_and(|missing| missing <= THREADS), "{missing:?}");
-        assert!(run.side.cut_ticks().get(&CutReason::UNFINISHED).is_none_or(|ticks| *ticks <= THREADS));
+        assert!(run.cuts().get(&CutReason::UNFINISHED).is_none_or(|ticks| *ticks <= THREADS));
     }
 }
 

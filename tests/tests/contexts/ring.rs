@@ -44,7 +44,7 @@ fn stacks_of_the_ring_agree_with_the_places_of_its_samples() {
         all_wrong.extend(wrong);
         // Only a few chains of these shallow stacks may be cut: while an exception is being thrown, for example.
         if run.not_whole() * 10 > run.total() {
-            let cuts = run.side.cut_ticks();
+            let cuts = run.cuts();
             all_wrong.push(format!("{name}: {cuts:?} of {}", run.total()));
         }
     }
@@ -63,7 +63,7 @@ fn chains_lead_through_objects_that_are_opened_and_closed() {
     let (in_main, in_relay) = (inclusive["main"], inclusive["relay"]);
     assert!(in_relay > 0 && in_main >= in_relay, "{inclusive:?}");
     // `work` is called through `relay` alone.
-    assert!(inclusive["work"] <= in_relay, "{inclusive:?}, cut: {:?}", run.side.cut_ticks());
+    assert!(inclusive["work"] <= in_relay, "{inclusive:?}, cut: {:?}", run.cuts());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_stack_beyond_the_copy_is_cut_and_its_innermost_frames_are_known() {
     let (deep, flat) = (places["burn_deep"], places["burn_flat"]);
     assert!(deep > 0 && flat > 0, "{places:?}");
     assert!(inclusive["recurse"] >= deep && inclusive["flat"] >= flat, "{inclusive:?}");
-    assert!(run.side.cut_ticks()[&CutReason::UNREADABLE] >= deep, "{:?}", run.side.cut_ticks());
+    assert!(run.cuts()[&CutReason::UNREADABLE] >= deep, "{:?}", run.cuts());
     assert!(inclusive["main"] >= flat, "{inclusive:?}");
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use gmon::Profile;
-use gmon::side_file::{PROGRAM, Place, SideFile};
+use gmon::side_file::{CutReason, PROGRAM, Place, SideFile};
 
 use crate::support::{Program, Symbols, read};
 
@@ -50,7 +50,12 @@ impl Run {
 
     /// The samples whose chains of callers are not whole.
     pub(crate) fn not_whole(&self) -> u64 {
-        self.side.cut_ticks().values().sum()
+        self.side.cut_ticks().map(|(_, ticks)| ticks).sum()
+    }
+
+    /// The samples whose chains of callers are not whole, by reason.
+    pub(crate) fn cuts(&self) -> BTreeMap<CutReason, u64> {
+        self.side.cut_ticks().collect()
     }
 
     /// The samples in one object, by its number.

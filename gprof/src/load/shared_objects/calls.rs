@@ -53,7 +53,7 @@ impl CallsBetween {
             *count = count.saturating_add(call.count);
         }
         for (place, (profile, code)) in profiles.iter_mut().zip(code).enumerate() {
-            profile.arcs_mut().retain_mut(|arc| {
+            profile.retain_arcs(|arc| {
                 // Address 0 of a shared object holds the ELF header and no code.
                 let is_from_nowhere = arc.frompc == 0 || !code.contains(&arc.frompc);
                 let Some(left) = known.get_mut(&(place, arc.selfpc)).filter(|left| is_from_nowhere && **left > 0)
