@@ -103,3 +103,13 @@ fn many_symbols() {
     check("PE", &pe(MANY, |_| true, b""));
     check("PE, types for some symbols", &pe(MANY, |at| at % 8 != 0, b""));
 }
+
+#[test]
+fn strings_without_characters() {
+    let _alone = ALONE.lock();
+    let strings = [b"\0_function".to_vec(), vec![0; MANY as usize]].concat();
+    check("ends of strings", &macho(false, &[1], &strings));
+    // Names that are made up if the next name in the table is.
+    let strings = [b"\0".to_vec(), b".\0".repeat(MANY as usize)].concat();
+    check("numbers of copies", &macho(false, &[1], &strings));
+}
