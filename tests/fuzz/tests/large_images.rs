@@ -113,3 +113,12 @@ fn strings_without_characters() {
     let strings = [b"\0".to_vec(), b".\0".repeat(MANY as usize)].concat();
     check("numbers of copies", &macho(false, &[1], &strings));
 }
+
+#[test]
+fn a_path_of_a_pdb_file() {
+    let _alone = ALONE.lock();
+    let file = pe(0, |_| true, &[b'a'; 1 << 20]);
+    gmon_fuzz_checks::symbols(&file);
+    let error = Image::parse(&file, Policy::Full, &ImageStorage::default()).err().unwrap().to_string();
+    assert!(error.contains("in the PDB file aaaa") && error.len() < 5000, "{} bytes", error.len());
+}

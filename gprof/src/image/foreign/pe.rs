@@ -24,6 +24,9 @@ pub(super) const MAGIC: &[u8] = b"MZ";
 /// The length of the longest name of a section: a million sections may share one name of a million bytes.
 const LONGEST: usize = 64;
 
+/// The maximum length of the path of a PDB file in bytes; a longer path is cut. Messages have the path, and no system has longer paths.
+const LONGEST_PATH: usize = 4096;
+
 /// Where the PE header begins.
 fn header_offset(data: &[u8]) -> Option<usize> {
     let offset = data.starts_with(MAGIC).then(|| data.get(0x3c..)?.first_chunk().copied())??;
@@ -113,8 +116,10 @@ impl<'data> SymbolTable<'data> for coff::SymbolTable<'data> {
 
 /// The path of the PDB file that has the symbols of the program, if the program names one. MinGW's linker writes an empty path.
 fn pdb<Pe: ImageNtHeaders>(file: &PeFile<'_, Pe>) -> object::Result<Option<String>> {
-    let path = file.pdb_info()?.map(|information| String::from_utf8_lossy(information.path()).into_owned());
-    Ok(path.filter(|path| !path.is_empty()))
+    let Some(information) = file.pdb_info()? else { return Ok(None) };
+    let path = information.path();
+    let path = String::from_utf8_lossy(path.get(..LONGEST_PATH).unwrap_or(path)).into_owned();
+    Ok(Some(path).filter(|path| !path.is_empty()))
 }
 
 /// The string table, which follows the symbol table. Offsets count from its beginning, where its length is.
