@@ -5,7 +5,8 @@
 #   sh tests/fuzz.sh reduce [TARGET...]        reduce the inputs that were found to a small corpus in testdata/fuzz
 #   sh tests/fuzz.sh build                     build the targets
 #
-# JOBS targets run at once (default 2). New inputs go to target/fuzz/corpus, and inputs that fail to target/fuzz/artifacts.
+# JOBS targets run at once (default 2). New inputs go to target/fuzz/corpus, and inputs that fail to target/fuzz/artifacts. A run first
+# runs the inputs that failed before. Those that pass now go to the corpus.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -38,7 +39,8 @@ longest() {
     esac
 }
 
-# fuzz TARGET SECONDS: runs one target, again after each input that fails, and writes a row of the table.
+# fuzz TARGET SECONDS: runs one target, first with the inputs that failed before, and again after each input that fails. Writes a row of
+# the table.
 fuzz() {
     seeds=testdata/fuzz/$1 corpus=$target/corpus/$1 artifacts=$target/artifacts/$1 log=$target/$1.log
     mkdir -p "$corpus" "$seeds" "$artifacts"
@@ -50,8 +52,13 @@ fuzz() {
         "$programs/$name" "$@" -max_len="$(longest "$name")" -timeout=60 -rss_limit_mb=2048 -reload=0 -print_final_stats=1 \
             -artifact_prefix="$artifacts/" "$corpus" "$seeds" >>"$log" 2>&1 || true
     }
+    for input in "$artifacts"/*; do
+        [ -f "$input" ] || continue
+        if "$programs/$1" -timeout=60 -rss_limit_mb=2048 "$input" >>"$log" 2>&1; then mv "$input" "$corpus/"; fi
+    done
     [ "$2" != 0 ] || start "$1" -runs=0
-    while [ "$(date +%s)" -lt "$end" ]; do start "$1" -max_total_time=$((end - $(date +%s))); done
+    # For libFuzzer, a time of 0 means no limit.
+    while left=$((end - $(date +%s))) && [ "$left" -gt 0 ]; do start "$1" -max_total_time="$left"; done
     executions=$(awk '/^stat::number_of_executed_units/ { sum += $2 } END { printf "%d", sum }' "$log")
     edges=$(sed -n 's/.*(\([0-9]*\) inline 8-bit counters).*/\1/p' "$log" | tail -n 1)
     coverage=$(sed -n "s/.* cov: \([0-9]*\) ft: \([0-9]*\) .*/\1 of $edges | \2/p" "$log" | tail -n 1)
@@ -84,6 +91,16 @@ reduce() {
 # The inputs in a directory that libFuzzer named.
 found() { find "$1" -type f | grep -E '/[0-9a-f]{40}$'; }
 
+# targets TARGET...: checks the names of targets.
+targets() {
+    for name; do
+        case " $all " in
+        *" $name "*) ;;
+        *) echo "fuzz: no target has the name '$name'; the targets are $all" >&2 && exit 2 ;;
+        esac
+    done
+}
+
 command=${1:?"run, reduce, or build"}
 shift
 case $command in
@@ -92,21 +109,28 @@ run)
     seconds=${1:?"the number of seconds"}
     shift
     [ $# != 0 ] || set -- $all
+    targets "$@"
     build
-    # Each target gets the same part of the time.
+    # Each target gets the same part of the time. Jobs without a target do not lengthen the run.
     part=$((seconds * jobs / $#))
+    [ "$part" -le "$seconds" ] || part=$seconds
     printf '%s\n' "$@" | PROGRAMS=$programs xargs -n 1 -P "$jobs" sh tests/fuzz.sh one "$part"
     echo "| target | executions | in all runs | inputs | edges | features | findings |"
     echo "|---|---|---|---|---|---|---|"
-    for name; do cat "$target/$name.row"; done
-    if [ -n "$(find "$target/artifacts" -type f)" ]; then
-        echo "fuzz: the inputs that fail are in $target/artifacts" >&2
+    failed=
+    for name; do
+        cat "$target/$name.row"
+        [ -z "$(find "$target/artifacts/$name" -type f)" ] || failed="$failed $target/artifacts/$name"
+    done
+    if [ -n "$failed" ]; then
+        echo "fuzz: the inputs that fail are in$failed" >&2
         exit 1
     fi
     ;;
 one) programs=$PROGRAMS && fuzz "$2" "$1" ;;
 reduce)
     [ $# != 0 ] || set -- $all
+    targets "$@"
     build
     for name; do reduce "$name"; done
     ;;

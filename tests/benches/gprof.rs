@@ -90,11 +90,13 @@ fn compiler() -> Option<PathBuf> {
     files.find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("librustc_driver")))
 }
 
-/// Our own reader, built for debugging.
+/// Our own reader, built without optimization and with complete debug information. The workspace's own profile for tests has only line
+/// numbers.
 fn with_debug_information() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debug-build");
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build.args(["build", "--quiet", "--package", "gprof", "--target-dir"]).arg(&target);
+    build.args(["--config", "profile.dev.debug='full'", "--config", "profile.dev.package.'*'.debug='full'"]);
     assert!(build.status().unwrap().success(), "gprof does not build");
     target.join("debug/gprof")
 }

@@ -256,13 +256,25 @@ fn universal_files() {
     write(&place, &sampled(0x1000..0x1080, bins), Word::W32, Order::Big);
     let printed = report(&place, &said("ppc"), &["-b", "-p", "both"]);
     assert!(printed.contains("0.70     0.70  ") && printed.contains("  second\n"), "{printed}");
-    // A file with one slice needs no choice. An error says if two slices fit, and if the standard input has the profile, because gprof
-    // cannot read the profile for the choice and again for the report.
+    // A profile without samples and calls fits both slices, and the command line chooses.
+    let empty = [&b"gmon"[..], &[0; 16]].concat();
+    fs::write(place.join("empty"), empty).unwrap();
+    for (known, name) in [("gnu,ilp32", "ppc"), ("gnu,big", "ppc"), ("auto,little", "x86_64"), ("gnu,lp64", "x86_64")] {
+        let output = read(gprof(), &place, &[&format!("--profile-form={known}"), "both", "empty"]);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.starts_with(&said(name)), "{known}: {text}");
+    }
+    // A file with one slice needs no choice. An error says if two slices fit, and if a pipe has the profile, because gprof cannot read
+    // the profile for the choice and again for the report.
     fs::write(place.join("one"), universal(&[(POWERPC, &old)])).unwrap();
     assert!(report(&place, "", &["-b", "-p", "one"]).contains("  first\n"));
     fs::write(place.join("twins"), universal(&[(POWERPC, &old), (POWERPC, &old)])).unwrap();
-    for words in [&["twins"][..], &["both", "-"]] {
-        let output = read(gprof(), &place, words);
+    let pipe = gprof().to_str().unwrap().to_owned() + " both <(cat gmon.out)";
+    let by_shell = (Path::new("bash"), &["-c", &pipe][..]);
+    for (program, words) in
+        [(gprof(), &["twins"][..]), (gprof(), &["both", "-"]), (gprof(), &["both", "empty"]), by_shell]
+    {
+        let output = read(program, &place, words);
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success() && text.contains("universal Mach-O file with the slices ppc, "), "{text}");
     }

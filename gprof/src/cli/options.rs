@@ -23,6 +23,16 @@ pub enum ProfilePath {
     File(PathBuf),
 }
 
+impl ProfilePath {
+    /// Whether the profile can be read only once, as from a pipe. A path that names nothing counts as a file: its reader reports it.
+    pub(crate) fn is_read_once(&self) -> bool {
+        match self {
+            ProfilePath::Stdin => true,
+            ProfilePath::File(path) => path.metadata().is_ok_and(|kind| !kind.is_file() && !kind.is_dir()),
+        }
+    }
+}
+
 impl From<OsString> for ProfilePath {
     fn from(operand: OsString) -> ProfilePath {
         if operand == "-" { ProfilePath::Stdin } else { ProfilePath::File(operand.into()) }
@@ -210,6 +220,20 @@ pub struct KnownForm {
     /// Whether a profile with neither GNU's magic nor 4.4BSD's version has the packed header of 4.2BSD (`-O bsd`, and
     /// GNU gprof's own rule).
     pub(crate) or_old: bool,
+}
+
+impl KnownForm {
+    /// What is known about the profiles of an image: what the command line says, and otherwise what the image says.
+    pub(crate) fn hints(&self, image: gmon::Hints) -> gmon::Hints {
+        let known = self.hints;
+        let mut hints = image;
+        hints.form = known.form;
+        if known.word.is_some() {
+            (hints.word, hints.model) = (known.word, known.model);
+        }
+        hints.order = known.order.or(hints.order);
+        hints
+    }
 }
 
 /// What a report is about, and which reports to write.

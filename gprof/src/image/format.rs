@@ -171,7 +171,7 @@ impl<'data> Format<'data> for ForeignFile<'data> {
     }
 
     fn sampled(&self) -> Option<Range<u64>> {
-        self.sampled.clone()
+        ForeignFile::sampled(self)
     }
 
     fn text(&self) -> Option<Text<'data>> {

@@ -1,7 +1,5 @@
 //! Decides which symbols are functions.
 
-use std::collections::HashMap;
-
 use object::elf::{self, SymbolBind, SymbolType};
 
 /// The symbol of a function.
@@ -139,9 +137,10 @@ pub(super) struct NameTable<'data> {
     strings: &'data [u8],
     /// The positions where names end. A million symbols may share one name of a million bytes, which must not be read
     /// to its end for each.
-    ends: Vec<usize>,
-    /// The results of [`NameTable::is_plain`] for names that it had to read past.
-    verdicts: HashMap<usize, bool>,
+    ends: Vec<u32>,
+    /// The results of [`NameTable::is_plain`] for whole strings that it had to read past, at the indexes of their ends. Empty until the
+    /// first such string.
+    verdicts: Vec<Option<bool>>,
     /// The number of bytes of names that may still be examined.
     left: usize,
 }
@@ -156,10 +155,14 @@ enum Verdict {
 
 impl<'data> NameTable<'data> {
     pub(super) fn new(strings: &'data [u8]) -> NameTable<'data> {
-        let ends = memchr::memchr_iter(0, strings).collect();
+        // The offsets of names have 32 bits.
+        let strings = strings.get(..u32::MAX as usize).unwrap_or(strings);
+        // The table may have nothing but ends, and a vector that grows needs three times the memory of its elements.
+        let mut ends = Vec::with_capacity(memchr::memchr_iter(0, strings).count());
+        ends.extend(memchr::memchr_iter(0, strings).map(|end| end as u32));
         // Some names share their ends with others, but not many times.
         let left = strings.len().saturating_mul(16).saturating_add(1 << 20);
-        NameTable { strings, ends, verdicts: HashMap::new(), left }
+        NameTable { strings, ends, verdicts: Vec::new(), left }
     }
 
     /// The name at a place; `None` for an offset outside the table. A name ends at the end of the table, and at the
@@ -181,8 +184,27 @@ impl<'data> NameTable<'data> {
     }
 
     fn at(&self, offset: usize) -> Option<&'data [u8]> {
-        let end = self.ends.get(self.ends.partition_point(|end| *end < offset));
-        self.strings.get(offset..end.copied().unwrap_or(self.strings.len()))
+        self.strings.get(offset..self.end(self.index(offset)))
+    }
+
+    /// The index of the end of the string at an offset.
+    fn index(&self, offset: usize) -> usize {
+        self.ends.partition_point(|end| (*end as usize) < offset)
+    }
+
+    /// The end at an index. After the last end, the end of the table.
+    fn end(&self, index: usize) -> usize {
+        self.ends.get(index).map_or(self.strings.len(), |end| *end as usize)
+    }
+
+    /// The result for the string at an offset if it is known. The index is that of the string's end.
+    fn verdict(&self, offset: usize, index: usize) -> Option<bool> {
+        self.verdicts.get(index).copied().flatten().filter(|_| self.is_whole(offset))
+    }
+
+    /// Whether a string starts at an offset, and not earlier.
+    fn is_whole(&self, offset: usize) -> bool {
+        offset.checked_sub(1).is_none_or(|before| self.strings.get(before) == Some(&0))
     }
 
     /// Whether a person may have chosen this local name.
@@ -196,24 +218,29 @@ impl<'data> NameTable<'data> {
             NamePlace::Entry(name) => return !matches!(judge(name), Verdict::Made),
             NamePlace::Table(offset) => offset as usize,
         };
-        let mut followed = Vec::new();
+        let mut index = self.index(offset);
+        let first = if self.is_whole(offset) { index } else { index.saturating_add(1) };
         let verdict = loop {
-            if let Some(known) = self.verdicts.get(&offset) {
-                break *known;
+            if let Some(known) = self.verdict(offset, index) {
+                break known;
             }
-            let Some(name) = self.at(offset) else {
+            let Some(name) = self.strings.get(offset..self.end(index)) else {
                 break true;
             };
             match judge(self.look(name)) {
                 Verdict::Plain => break true,
                 Verdict::Made => break false,
                 Verdict::AsNext => {
-                    followed.push(offset);
                     offset = offset.saturating_add(name.len()).saturating_add(1);
+                    index = index.saturating_add(1);
                 }
             }
         };
-        self.verdicts.extend(followed.into_iter().map(|offset| (offset, verdict)));
+        // The strings that were followed are next to each other.
+        if first < index {
+            self.verdicts.resize(self.ends.len().saturating_add(1), None);
+            self.verdicts.get_mut(first..index).into_iter().for_each(|followed| followed.fill(Some(verdict)));
+        }
         verdict
     }
 }
@@ -291,5 +318,16 @@ mod tests {
         assert!(!plain(strings, 0));
         assert!(plain(b"f.1\0g.2\0h\0", 0));
         assert!(!plain(b"f.1\0g.2\0h$\0", 0));
+    }
+
+    #[test]
+    fn a_known_result_is_that_of_the_whole_string() {
+        // The names are `f.1`, `a$b.2`, and `b.2`, which is a part of the second.
+        let mut names = NameTable::new(b"f.1\0a$b.2\0g.3\0h");
+        let verdicts = [0, 4, 6, 0, 10, 14, 20].map(|offset| names.is_plain(NamePlace::Table(offset)));
+        assert_eq!(verdicts, [false, false, true, false, true, true, true]);
+        // The last string has no end in the table.
+        let mut names = NameTable::new(b"f.1\0g.2");
+        assert_eq!([0, 4, 0, 8].map(|offset| names.is_plain(NamePlace::Table(offset))), [true; 4]);
     }
 }

@@ -45,8 +45,7 @@ pub(crate) fn options(options: &Options, comparison: &Comparison) -> Result<Opti
 fn is_image(file: &ProfilePath) -> bool {
     match file {
         // To open a pipe would take the bytes from the profile's reader.
-        ProfilePath::File(path) if path.is_file() => image::begins_as_image(path),
-        ProfilePath::File(_) => false,
-        ProfilePath::Stdin => false,
+        ProfilePath::File(path) if !file.is_read_once() => image::begins_as_image(path),
+        ProfilePath::File(_) | ProfilePath::Stdin => false,
     }
 }

@@ -14,7 +14,7 @@ use super::outside::OutsideImages;
 use super::shared_objects::{Program, RunFiles};
 use super::{Loaded, address_mismatch, profile_file, raw_samples, slide, sum};
 use crate::cli::bsd::{Arguments, Dialect};
-use crate::cli::options::{Contents, ProfilePath};
+use crate::cli::options::{Contents, KnownForm, ProfilePath};
 use crate::error::Error;
 use crate::image::address_space::Images;
 use crate::image::{self, CodeBytes, Image, Policy};
@@ -28,7 +28,7 @@ use crate::terminal::progress::Progress;
 pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
     progress.tell("reading the program");
     let read = ImageFile::read(&arguments.image(), arguments.static_calls)?;
-    let named = vec![read.slice_for(&arguments.profiles(), None)?];
+    let named = vec![read.slice_for(&arguments.profiles(), &KnownForm::default())?];
     let mut profile = Profile::default();
     let parsed = ParsedFiles::try_new(InputFiles { named, ..InputFiles::default() }, |files| {
         let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gmon::side_file::SideFile;
-use gmon::{Accumulator, Form, Hints, OldHeader};
+use gmon::{Accumulator, Form, OldHeader};
 
 use super::build_mismatch::{self, Doubts};
 use super::call_mismatch::CallCheck;
@@ -47,7 +47,7 @@ impl ImageRuns {
     ) -> Result<ImageRuns, Error> {
         let identity = image::identity(&file.bytes);
         let own = identity.as_ref().ok().and_then(Option::as_deref);
-        let hints = hints(options, image);
+        let hints = options.known_form.hints(image.hints);
         let reading = Reading {
             hints,
             old: options.known_form.or_old.then_some(hints.with_form(OLD)),
@@ -90,18 +90,6 @@ impl ImageRuns {
         }
         Ok(ImageRuns { sum, sides, objects })
     }
-}
-
-/// What is known about the profiles of an image: what the command line says, and otherwise what the image says.
-fn hints(options: &Options, image: &Image<'_>) -> Hints {
-    let known = options.known_form.hints;
-    let mut hints = image.hints;
-    hints.form = known.form;
-    if known.word.is_some() {
-        (hints.word, hints.model) = (known.word, known.model);
-    }
-    hints.order = known.order.or(hints.order);
-    hints
 }
 
 /// Reads the shared objects in side files, and in the lists of older runtimes.

@@ -5,9 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use gmon::Form;
-
-use crate::cli::options::{Options, ProfilePath};
+use crate::cli::options::{KnownForm, Options, ProfilePath};
 use crate::error::Error;
 use crate::image::{self, DEFAULT_DIRECTORY, Image, ImageStorage, Policy, files};
 use crate::load::profile_file;
@@ -60,8 +58,8 @@ impl ImageFile {
     /// # Errors
     ///
     /// When the file is damaged, or not exactly one slice fits.
-    pub(super) fn slice_for(self, profiles: &[ProfilePath], form: Option<Form>) -> Result<ImageFile, Error> {
-        Ok(match universal::choose(&self.path, &self.bytes, profiles, form)? {
+    pub(super) fn slice_for(self, profiles: &[ProfilePath], known: &KnownForm) -> Result<ImageFile, Error> {
+        Ok(match universal::choose(&self.path, &self.bytes, profiles, known)? {
             Some(Choice { bytes, note }) => ImageFile { note, ..ImageFile::new(self.path, bytes) },
             None => self,
         })
@@ -122,7 +120,7 @@ impl InputFiles {
     pub(super) fn read(options: &Options) -> Result<InputFiles, Error> {
         let named = options.images.iter().map(|profiled| {
             let file = ImageFile::read(&profiled.image, options.static_calls)?;
-            file.slice_for(&profiled.profiles, options.known_form.hints.form)
+            file.slice_for(&profiled.profiles, &options.known_form)
         });
         let text = |path: &PathBuf| profile_file::bytes(&ProfilePath::File(path.clone()));
         Ok(InputFiles {

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 
-use gmon::{Counter, Encoding, Form, Hints, Histogram, Profile, ReadError, RecordCounts, Unit};
+use gmon::{Bins, Encoding, Form, Hints, Histogram, Profile, ReadError, RecordCounts, Unit};
 
 use crate::cli::options::{Contents, ProfilePath};
 use crate::cli::profile_form;
@@ -144,9 +144,39 @@ fn records(profile: &Profile, bytes: &[u8], encoding: Encoding) -> Result<Record
     }
 }
 
+/// The number of bins at the maximum count of the form's counters. Raw samples have no counters: their bins are sparse.
 fn saturated(profile: &Profile, form: Form) -> usize {
-    let counter = if let Form::FreeBsd(counter) = form { counter } else { Counter::U16 };
+    let counter = form.counter();
     let bits = 8 * counter.width.size() - usize::from(counter.signed);
     let greatest = u64::MAX >> (64 - bits);
-    profile.histograms().iter().flat_map(Histogram::hit).filter(|(_, bin)| *bin == greatest.into()).count()
+    let counted = profile.histograms().iter().filter(|histogram| !matches!(histogram.bins(), Bins::Sparse { .. }));
+    counted.flat_map(Histogram::hit).filter(|(_, bin)| *bin == greatest.into()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use gmon::{Counter, CounterWidth, DataModel, Order};
+
+    use super::*;
+
+    /// The number of full counters in a file of this form with one bin of this count.
+    fn full(form: Form, bins: impl Into<Bins>) -> usize {
+        let bins = bins.into();
+        let end = if matches!(bins, Bins::Sparse { .. }) { u64::MAX } else { 0x1004 };
+        let range = if end == u64::MAX { 0..end } else { 0x1000..end };
+        let histogram = Histogram::new(range, Unit::seconds(0), bins).unwrap();
+        let encoding = Encoding::new(form, DataModel::Lp64, Order::Little);
+        let bytes = gmon::write(&Profile::of_samples(vec![histogram]).unwrap(), encoding).unwrap();
+        let hints = Hints::new().with_form(form).with_model(DataModel::Lp64).with_order(Order::Little);
+        parse(&ProfilePath::Stdin, &bytes, &hints).unwrap().info.saturated
+    }
+
+    #[test]
+    fn only_counters_can_be_full() {
+        assert_eq!([65_534, 65_535].map(|count: u16| full(Form::Bsd, vec![count])), [0, 1]);
+        let wide = Form::FreeBsd(Counter { width: CounterWidth::Bits32, signed: false });
+        assert_eq!([65_535, u32::MAX.into()].map(|count: u64| full(wide, vec![count])), [0, 1]);
+        let raw = Bins::sparse(u64::MAX, vec![(0x1000, 65_535)]).unwrap();
+        assert_eq!(full(Form::IllumosProf, raw), 0);
+    }
 }

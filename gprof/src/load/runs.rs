@@ -1,6 +1,5 @@
 //! Reads the profiles of all runs of one image.
 
-use std::fs;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -151,7 +150,7 @@ impl Reading<'_> {
     /// Reads many profiles on all cores. Returns `None` when the profiles are few, when one of them can be read only
     /// once, or when any error occurs.
     fn in_parallel(&self, paths: &[ProfilePath], done: &AtomicUsize, tell: &mut dyn FnMut()) -> Option<Runs> {
-        if !paths.iter().all(is_file) {
+        if paths.iter().any(ProfilePath::is_read_once) {
             return None;
         }
         let read = |chunk: &[ProfilePath], tell: &mut dyn FnMut()| {
@@ -167,16 +166,13 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a profile is a regular file, which can be read again.
-fn is_file(path: &ProfilePath) -> bool {
-    matches!(path, ProfilePath::File(path) if fs::metadata(path).is_ok_and(|kind| kind.is_file()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::load::profile_file::FileInfo;
     use crate::terminal::Terminal;
+    use std::fs;
+
     use gmon::{Arc, DataModel, Encoding, Form, Order, Word};
 
     /// Writes profiles of one image: each has its own call and a call that all have.

@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use gmon::Form;
-
 use super::{address_mismatch, profile_file};
-use crate::cli::options::ProfilePath;
+use crate::cli::options::{KnownForm, ProfilePath};
 use crate::error::Error;
 use crate::image::{self, Headers, ImageError, Slice};
 
@@ -27,7 +25,7 @@ pub(super) fn choose(
     path: &Path,
     bytes: &[u8],
     profiles: &[ProfilePath],
-    form: Option<Form>,
+    known: &KnownForm,
 ) -> Result<Option<Choice>, Error> {
     let fail = |source| Error::Image { file: path.display().to_string(), source };
     let Some(slices) = image::slices(bytes).map_err(fail)? else {
@@ -38,12 +36,12 @@ pub(super) fn choose(
     }
     let names = image::slice_names(&slices);
     let fitting: Vec<&Slice<'_>> = match profiles.first() {
-        Some(profile @ ProfilePath::File(_)) => {
+        // The report reads the profile again.
+        Some(profile) if !profile.is_read_once() => {
             let bytes = profile_file::bytes(profile)?;
-            slices.iter().filter(|slice| fits(slice, profile, &bytes, form)).collect()
+            slices.iter().filter(|slice| fits(slice, profile, &bytes, known)).collect()
         }
-        // The standard input can be read only once.
-        Some(ProfilePath::Stdin) | None => Vec::new(),
+        Some(_) | None => Vec::new(),
     };
     let [slice] = fitting.as_slice() else {
         return Err(fail(ImageError::Universal(names)));
@@ -52,11 +50,14 @@ pub(super) fn choose(
     Ok(Some(Choice { bytes: slice.data.to_vec(), note: Some(note) }))
 }
 
-/// Whether a profile can belong to a slice.
-fn fits(slice: &Slice<'_>, path: &ProfilePath, bytes: &[u8], form: Option<Form>) -> bool {
+/// Whether a profile can belong to a slice. The slice must have the word size and the byte order that the command line gives.
+fn fits(slice: &Slice<'_>, path: &ProfilePath, bytes: &[u8], known: &KnownForm) -> bool {
     let fits = || {
         let headers = Headers::read(slice.data).ok()?;
-        let hints = form.map_or(headers.hints, |form| headers.hints.with_form(form));
+        let hints = known.hints(headers.hints);
+        if hints.word != headers.hints.word || hints.order != headers.hints.order {
+            return None;
+        }
         let profile = profile_file::parse(path, bytes, &hints).ok()?.profile;
         Some(address_mismatch::find(&profile, &headers.code?).is_none())
     };

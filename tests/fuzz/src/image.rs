@@ -7,6 +7,9 @@ use crate::program::{CODE, FUNCTIONS, Program};
 
 const LIMITS: Limits = Limits { bytes_per_byte: 8, bytes: 64 << 10, steps_per_byte: 500, steps: 100_000 };
 
+/// The limits of lookups. A function takes about 130 bytes, and its symbol in a 32-bit Mach-O file has 12 bytes.
+const LOOKUPS: Limits = Limits { bytes_per_byte: 16, ..LIMITS };
+
 /// The limits of a program with compressed sections, which may have a mebibyte of content for an input of any length.
 const UNPACKED: Limits = Limits { bytes: 4 << 20, steps: 50_000_000, ..LIMITS };
 
@@ -18,7 +21,7 @@ const POLICIES: [Policy; 4] = [
     Policy::Bsd { statics: false, dots: false },
 ];
 
-/// The input is an ELF file. A symbol is in its function, and the headers say what the image says.
+/// The input is an image: an ELF, PE, or Mach-O file. A symbol is in its function, and the headers say what the image says.
 pub fn symbols(input: &[u8]) {
     let headers = LIMITS.hold(input.len(), || Headers::read(input));
     for policy in POLICIES {
@@ -27,7 +30,7 @@ pub fn symbols(input: &[u8]) {
         let headers = headers.as_ref().expect("an image has headers");
         assert_eq!((headers.word, headers.order), (image.word, image.order));
         assert_eq!((headers.code.as_ref(), &headers.build_id), (Some(&image.code), &image.build_id()));
-        LIMITS.hold(input.len(), || look_up(&image));
+        LOOKUPS.hold(input.len(), || look_up(&image));
     }
 }
 

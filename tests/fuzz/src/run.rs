@@ -1,7 +1,7 @@
 //! The check of whole runs of gprof.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -59,6 +59,8 @@ const FORMATS: [&str; 13] = [
 
 /// The files of a run.
 struct Files {
+    /// Holds the lock of the directory until the process ends.
+    _lock: File,
     image: PathBuf,
     profile: PathBuf,
     side: PathBuf,
@@ -97,9 +99,40 @@ fn files() -> &'static Files {
     FILES.get_or_init(|| {
         let memory = Path::new("/dev/shm");
         let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-        let directory = parent.join(format!("gmon-fuzz-{}", std::process::id()));
-        fs::create_dir_all(&directory).expect("a directory in memory");
+        let (directory, lock) = claim(&parent).expect("a directory in memory");
         let file = |name| directory.join(name);
-        Files { image: file("prog"), profile: file("gmon.out"), side: file("gmon.out.side") }
+        Files { _lock: lock, image: file("prog"), profile: file("gmon.out"), side: file("gmon.out.side") }
     })
+}
+
+/// Makes or finds a directory that no other process uses, and locks the directory by a file in it. libFuzzer ends a process without a
+/// chance to remove files, so later processes use the directory again.
+fn claim(parent: &Path) -> Option<(PathBuf, File)> {
+    const MOST: usize = 1000;
+    (0..MOST).find_map(|number| {
+        let directory = parent.join(format!("gmon-fuzz-{number}"));
+        fs::create_dir_all(&directory).ok()?;
+        // Another user's directory cannot be used.
+        let lock = File::create(directory.join("lock")).ok()?;
+        lock.try_lock().ok()?;
+        Some((directory, lock))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_do_not_accumulate() {
+        let parent = std::env::temp_dir().join(format!("gmon-fuzz-test-{}", std::process::id()));
+        let (first, lock) = claim(&parent).unwrap();
+        let (second, _other) = claim(&parent).unwrap();
+        assert_ne!(first, second, "two processes at once");
+        // The system drops the lock of a process that ends.
+        drop(lock);
+        assert_eq!(claim(&parent).unwrap().0, first);
+        assert_eq!(fs::read_dir(&parent).unwrap().count(), 2);
+        fs::remove_dir_all(parent).unwrap();
+    }
 }

@@ -58,6 +58,24 @@ pub(super) struct ForeignSymbol<'data> {
     pub(super) kind: SymbolType,
 }
 
+/// The symbol table of one format. A file may have millions of symbols, so symbols are decoded while they are used, and a caller that only
+/// needs headers decodes none.
+pub(super) trait SymbolTable<'data> {
+    /// The maximum number of symbols. The length of the file limits this number.
+    fn most(&self) -> usize;
+
+    /// The symbols in the order of the table, except entries that are only for debuggers.
+    fn symbols<'a>(
+        &'a self,
+        sections: &'a [ForeignSection<'data>],
+    ) -> Box<dyn Iterator<Item = ForeignSymbol<'data>> + 'a>;
+
+    /// The addresses that the program's own runtime samples, if symbols tell.
+    fn sampled(&self, _sections: &[ForeignSection<'data>]) -> Option<Range<u64>> {
+        None
+    }
+}
+
 /// An image that is not an ELF file.
 pub(in crate::image) struct ForeignFile<'data> {
     pub(super) length: usize,
@@ -65,15 +83,12 @@ pub(in crate::image) struct ForeignFile<'data> {
     pub(in crate::image) order: gmon::Order,
     /// The sizes of an address and of a C `long`, if the format tells.
     pub(in crate::image) model: Option<gmon::DataModel>,
-    /// The addresses that the program's own runtime samples, if symbols tell.
-    pub(in crate::image) sampled: Option<Range<u64>>,
     pub(in crate::image) machine: Machine,
     /// The lowest loaded address.
     pub(super) base: u64,
     pub(super) section_names: SectionNames,
     pub(super) sections: Vec<ForeignSection<'data>>,
-    /// The symbols, in the order of the symbol table.
-    pub(super) symbols: Vec<ForeignSymbol<'data>>,
+    pub(super) symbol_table: Box<dyn SymbolTable<'data> + 'data>,
     /// The string table of the symbols.
     pub(super) strings: &'data [u8],
     /// Whether compilers put an underscore before each name.
@@ -95,6 +110,16 @@ impl<'data> ForeignFile<'data> {
             }
         };
         self.sections.iter().find(|section| section.name == stored)
+    }
+
+    /// The symbols, in the order of the symbol table.
+    fn symbols(&self) -> impl Iterator<Item = ForeignSymbol<'data>> {
+        self.symbol_table.symbols(&self.sections)
+    }
+
+    /// The addresses that the program's own runtime samples, if symbols tell.
+    pub(in crate::image) fn sampled(&self) -> Option<Range<u64>> {
+        self.symbol_table.sampled(&self.sections)
     }
 
     /// The addresses from the lowest loaded byte to the end of all code.
@@ -126,13 +151,16 @@ impl<'data> ForeignFile<'data> {
         let mut names = NameTable::new(self.strings);
         // MinGW's linker puts marks of its own at the beginning of the code (`___tls_start__`), where a local function may be.
         let typed: HashSet<u64> = match policy {
-            Policy::Full => {
-                let functions = self.symbols.iter().filter(|symbol| symbol.kind == elf::STT_FUNC);
+            // All symbols of Mach-O have types.
+            Policy::Full if self.symbols().any(|symbol| symbol.kind == elf::STT_NOTYPE) => {
+                let functions = self.symbols().filter(|symbol| symbol.kind == elf::STT_FUNC);
                 functions.map(|symbol| symbol.address).collect()
             }
-            Policy::Compat | Policy::Bsd { .. } => HashSet::new(),
+            Policy::Full | Policy::Compat | Policy::Bsd { .. } => HashSet::new(),
         };
-        let kept = self.symbols.iter().filter_map(|symbol| {
+        // A vector that grows needs three times the memory of its elements.
+        let mut kept = Vec::with_capacity(self.symbol_table.most());
+        kept.extend(self.symbols().filter_map(|symbol| {
             if symbol.kind == elf::STT_NOTYPE && typed.contains(&symbol.address) {
                 return None;
             }
@@ -155,14 +183,14 @@ impl<'data> ForeignFile<'data> {
             }
             let is_func = function.is_func && !(policy == Policy::Compat && function.is_static);
             Some(Symbol { name: plain.unwrap_or(function.name), is_func, ..function })
-        });
-        kept.collect()
+        }));
+        kept
     }
 
     /// Every symbol in code.
     pub(in crate::image) fn sized_symbols(&self) -> Vec<SizedSymbol<'data>> {
         let names = NameTable::new(self.strings);
-        let place = |symbol: &ForeignSymbol<'data>| {
+        let place = |symbol: ForeignSymbol<'data>| {
             let section = self.sections.get(symbol.section?)?;
             (section.is_code && matches!(symbol.kind, elf::STT_NOTYPE | elf::STT_FUNC)).then_some(SizedSymbol {
                 address: symbol.address,
@@ -172,13 +200,15 @@ impl<'data> ForeignFile<'data> {
                 is_typed: symbol.kind != elf::STT_NOTYPE,
             })
         };
-        self.symbols.iter().filter_map(place).collect()
+        let mut sized = Vec::with_capacity(self.symbol_table.most());
+        sized.extend(self.symbols().filter_map(place));
+        sized
     }
 
     /// The source files of local functions: the symbol of a file comes before the symbols of its functions.
     pub(in crate::image) fn local_files(&self) -> LocalFiles {
         let (mut found, mut number) = (LocalFiles::new(), 0);
-        for symbol in &self.symbols {
+        for symbol in self.symbols() {
             match symbol.kind {
                 elf::STT_FILE => number += 1,
                 elf::STT_FUNC if number > 0 && symbol.binding == elf::STB_LOCAL => {

@@ -6,7 +6,7 @@ use object::read::macho::{MachHeader, MachOFile, Nlist, Section as _, Segment as
 use object::read::{Object as _, ObjectSection as _};
 use object::{Architecture, Endianness};
 
-use super::file::{ForeignFile, ForeignSection, ForeignSymbol, SectionNames};
+use super::file::{ForeignFile, ForeignSection, ForeignSymbol, SectionNames, SymbolTable};
 use crate::image::elf::DebugLinks;
 use crate::image::machine_code::Machine;
 use crate::image::symbols::NamePlace;
@@ -54,7 +54,6 @@ fn read<Mach: MachHeader<Endian = Endianness>>(data: &[u8], word: gmon::Word) ->
         })
         .collect();
     let commands = read_commands::<Mach>(data, endian, &file)?;
-    let symbols = file.macho_symbol_table().iter();
     Ok(ForeignFile {
         length: data.len(),
         word,
@@ -63,7 +62,6 @@ fn read<Mach: MachHeader<Endian = Endianness>>(data: &[u8], word: gmon::Word) ->
             Endianness::Big => gmon::Order::Big,
         },
         model: None,
-        sampled: None,
         machine: match file.architecture() {
             Architecture::I386 => Machine::X86,
             Architecture::X86_64 => Machine::X86_64,
@@ -72,7 +70,7 @@ fn read<Mach: MachHeader<Endian = Endianness>>(data: &[u8], word: gmon::Word) ->
         },
         base: commands.base,
         section_names: SectionNames::MachO,
-        symbols: symbols.filter_map(|symbol| read_symbol(&sections, endian, symbol)).collect(),
+        symbol_table: Box::new(Entries { endian, entries: file.macho_symbol_table().symbols() }),
         strings: commands.strings,
         has_underscores: true,
         links: DebugLinks { build_id: commands.uuid, has_bundle: true, ..DebugLinks::default() },
@@ -110,6 +108,25 @@ fn read_commands<'data, Mach: MachHeader<Endian = Endianness>>(
         }
     }
     Ok(found)
+}
+
+/// The symbol table: entries with the symbols' addresses.
+struct Entries<'data, Entry> {
+    endian: Endianness,
+    entries: &'data [Entry],
+}
+
+impl<'data, Entry: Nlist<Endian = Endianness>> SymbolTable<'data> for Entries<'data, Entry> {
+    fn most(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn symbols<'a>(
+        &'a self,
+        sections: &'a [ForeignSection<'data>],
+    ) -> Box<dyn Iterator<Item = ForeignSymbol<'data>> + 'a> {
+        Box::new(self.entries.iter().filter_map(|entry| read_symbol(sections, self.endian, entry)))
+    }
 }
 
 /// Reads a symbol; `None` for an entry that is only for debuggers, and for one that defines nothing.

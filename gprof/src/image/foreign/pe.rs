@@ -10,10 +10,10 @@ use object::LittleEndian as LE;
 use object::elf;
 use object::pe::{self, ImageNtHeaders32, ImageNtHeaders64};
 use object::read::Object as _;
-use object::read::coff::{CoffHeader, SectionTable, Symbol as _, SymbolTable};
+use object::read::coff::{self, CoffHeader, SectionTable, Symbol as _};
 use object::read::pe::{ImageNtHeaders, ImageOptionalHeader, PeFile};
 
-use super::file::{ForeignFile, ForeignSection, ForeignSymbol, SectionNames};
+use super::file::{ForeignFile, ForeignSection, ForeignSymbol, SectionNames, SymbolTable};
 use crate::image::elf::{DebugLinks, debug_link};
 use crate::image::machine_code::Machine;
 use crate::image::symbols::NamePlace;
@@ -23,6 +23,9 @@ pub(super) const MAGIC: &[u8] = b"MZ";
 
 /// The length of the longest name of a section: a million sections may share one name of a million bytes.
 const LONGEST: usize = 64;
+
+/// The maximum length of the path of a PDB file in bytes; a longer path is cut. Messages have the path, and no system has longer paths.
+const LONGEST_PATH: usize = 4096;
 
 /// Where the PE header begins.
 fn header_offset(data: &[u8]) -> Option<usize> {
@@ -54,14 +57,12 @@ fn read<Pe: ImageNtHeaders>(data: &[u8], word: gmon::Word) -> object::Result<For
     let mut offset = header_offset(data).unwrap_or_default() as u64;
     let (headers, _) = Pe::parse(data, &mut offset)?;
     let table: SectionTable<'_> = headers.sections(data, offset)?;
-    let table_of_symbols: SymbolTable<'_> = headers.symbols(data)?;
+    let symbol_table: coff::SymbolTable<'_> = headers.symbols(data)?;
     let header = headers.file_header();
     let strings = strings(data, header);
     let base = headers.optional_header().image_base();
     let sections: Vec<ForeignSection<'_>> =
         table.iter().map(|section| read_section(data, strings, base, section)).collect();
-    let symbols: Vec<ForeignSymbol<'_>> =
-        table_of_symbols.iter().filter_map(|(_, symbol)| read_symbol(&sections, symbol)).collect();
     let link = sections.iter().find(|section| section.name == b".gnu_debuglink");
     let machine = header.machine.get(LE);
     Ok(ForeignFile {
@@ -78,8 +79,7 @@ fn read<Pe: ImageNtHeaders>(data: &[u8], word: gmon::Word) -> object::Result<For
         },
         base,
         section_names: SectionNames::Pe,
-        sampled: sampled(&symbols),
-        symbols,
+        symbol_table: Box::new(symbol_table),
         strings,
         has_underscores: machine == pe::IMAGE_FILE_MACHINE_I386,
         links: DebugLinks {
@@ -91,19 +91,35 @@ fn read<Pe: ImageNtHeaders>(data: &[u8], word: gmon::Word) -> object::Result<For
     })
 }
 
-/// The addresses that a program of MinGW samples: from the symbol `__eprol` to the symbol `etext`.
-fn sampled(symbols: &[ForeignSymbol<'_>]) -> Option<Range<u64>> {
-    let find = |wanted: &[u8]| {
-        let is_wanted = |symbol: &&ForeignSymbol<'_>| matches!(symbol.name, NamePlace::Entry(name) if name == wanted);
-        symbols.iter().find(is_wanted).map(|symbol| symbol.address)
-    };
-    Some(find(b"__eprol")?..find(b"etext")?)
+impl<'data> SymbolTable<'data> for coff::SymbolTable<'data> {
+    fn most(&self) -> usize {
+        self.len()
+    }
+
+    fn symbols<'a>(
+        &'a self,
+        sections: &'a [ForeignSection<'data>],
+    ) -> Box<dyn Iterator<Item = ForeignSymbol<'data>> + 'a> {
+        Box::new(self.iter().filter_map(|(_, symbol)| read_symbol(sections, symbol)))
+    }
+
+    /// The addresses that a program of MinGW samples: from the symbol `__eprol` to the symbol `etext`.
+    fn sampled(&self, sections: &[ForeignSection<'data>]) -> Option<Range<u64>> {
+        let find = |wanted: &[u8]| {
+            let is_wanted =
+                |symbol: &ForeignSymbol<'_>| matches!(symbol.name, NamePlace::Entry(name) if name == wanted);
+            self.symbols(sections).find(is_wanted).map(|symbol| symbol.address)
+        };
+        Some(find(b"__eprol")?..find(b"etext")?)
+    }
 }
 
 /// The path of the PDB file that has the symbols of the program, if the program names one. MinGW's linker writes an empty path.
 fn pdb<Pe: ImageNtHeaders>(file: &PeFile<'_, Pe>) -> object::Result<Option<String>> {
-    let path = file.pdb_info()?.map(|information| String::from_utf8_lossy(information.path()).into_owned());
-    Ok(path.filter(|path| !path.is_empty()))
+    let Some(information) = file.pdb_info()? else { return Ok(None) };
+    let path = information.path();
+    let path = String::from_utf8_lossy(path.get(..LONGEST_PATH).unwrap_or(path)).into_owned();
+    Ok(Some(path).filter(|path| !path.is_empty()))
 }
 
 /// The string table, which follows the symbol table. Offsets count from its beginning, where its length is.

@@ -1,0 +1,104 @@
+//! Runs `tests/fuzz.sh` with a compiler, a clock, and targets that only record how they are called.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A directory with the script and the programs that it runs.
+struct Place(PathBuf);
+
+impl Place {
+    /// Each reading of the clock is `step` seconds after the reading before.
+    fn new(name: &str, step: u64) -> Place {
+        let place = Place(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name));
+        let _ = fs::remove_dir_all(&place.0);
+        let script = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz.sh")).unwrap();
+        place.program("tests/fuzz.sh", script.strip_prefix("#!/bin/sh\n").unwrap());
+        place.program("bin/cargo", "");
+        place.program("bin/c++", "");
+        place.program("bin/rustc", "echo host: here");
+        place.program("bin/date", &format!("now=$(($(cat now) + {step}))\necho $now | tee now"));
+        fs::write(place.0.join("now"), "1000").unwrap();
+        // A target fails for an input that has the word `fails`.
+        let target = "echo \"$@\" >>calls\nfor last; do :; done\n[ ! -f \"$last\" ] || ! grep -q fails \"$last\"";
+        for name in ["read", "sum"] {
+            place.program(&format!("target/fuzz/here/release/{name}"), target);
+        }
+        place
+    }
+
+    fn program(&self, path: &str, text: &str) {
+        let path = self.0.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// An input of the target `read` that failed before.
+    fn artifact(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join("target/fuzz/artifacts/read").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        let path = format!("{}:{}", self.0.join("bin").display(), std::env::var("PATH").unwrap());
+        let mut script = Command::new("sh");
+        script.arg(self.0.join("tests/fuzz.sh")).args(words).env("PATH", path).env("JOBS", "2");
+        for variable in ["CARGO", "CARGO_TARGET_DIR", "RUSTC", "CXX"] {
+            script.env_remove(variable);
+        }
+        script.output().unwrap()
+    }
+
+    /// The times in seconds that targets were told.
+    fn times(&self) -> Vec<u64> {
+        let calls = fs::read_to_string(self.0.join("calls")).unwrap_or_default();
+        let words = calls.split_whitespace().filter_map(|word| word.strip_prefix("-max_total_time="));
+        words.map(|time| time.parse().unwrap()).collect()
+    }
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn times_of_targets() {
+    // The clock moves on between any two readings, and a time of 0 would be no limit.
+    let place = Place::new("fuzz-times", 30);
+    let output = place.run(&["run", "60", "read"]);
+    assert!(output.status.success(), "{}", error(&output));
+    assert_eq!(place.times(), [30], "one target runs no longer than the whole run");
+}
+
+#[test]
+fn names_of_targets() {
+    let place = Place::new("fuzz-names", 30);
+    for command in [&["run", "60", "read", "reed"][..], &["reduce", "reed"]] {
+        let output = place.run(command);
+        let text = error(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.starts_with("fuzz: no target has the name 'reed'; the targets are read detect "), "{text}");
+    }
+    assert_eq!(place.times(), []);
+}
+
+#[test]
+fn inputs_that_failed_before() {
+    let place = Place::new("fuzz-inputs", 30);
+    let repaired = place.artifact("crash-1", "passes");
+    let output = place.run(&["run", "0", "read"]);
+    assert!(output.status.success() && !repaired.exists(), "{}", error(&output));
+    assert!(place.0.join("target/fuzz/corpus/read/crash-1").exists(), "the input may find the bug again");
+    let failing = place.artifact("crash-2", "fails");
+    let output = place.run(&["run", "0", "sum"]);
+    assert!(output.status.success(), "the inputs of another target: {}", error(&output));
+    let output = place.run(&["run", "0", "sum", "read"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(failing.exists());
+    assert_eq!(error(&output), "fuzz: the inputs that fail are in target/fuzz/artifacts/read\n");
+}
