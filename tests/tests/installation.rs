@@ -39,10 +39,17 @@ fn run_make(words: &[String]) -> Output {
     let mut command = Command::new("make");
     command.args(["--no-print-directory", "-o", "dist"]).args(words);
     command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap());
-    for variable in ["MAKEFLAGS", "MAKELEVEL", "DESTDIR", "PREFIX", "LIBDIR"] {
+    without_directories(&mut command);
+    command.output().unwrap()
+}
+
+/// Removes the variables of the environment that name directories of the installation, and those of a make that runs this test.
+fn without_directories(command: &mut Command) {
+    let make = ["MAKEFLAGS", "MAKELEVEL"];
+    let directories = ["DESTDIR", "PREFIX", "BINDIR", "LIBDIR", "INCLUDEDIR", "DATADIR", "MANDIR", "DOCDIR", "PKGCONFIGDIR"];
+    for variable in make.into_iter().chain(directories) {
         command.env_remove(variable);
     }
-    command.output().unwrap()
 }
 
 fn made(words: &[String]) {
