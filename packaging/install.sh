@@ -44,9 +44,9 @@ note() { # note PATH: adds a path to the list, once the directory of the list ex
     [ "$is_noted_there" = no ] || printf '%s\n' "$1" >>"$DESTDIR$list"
 }
 
-# make_directory DIRECTORY: makes the directory and those above it, and notes the new ones.
+# make_directory DIRECTORY: makes the directory and those above it, and notes the new ones. The empty name is the root, which exists.
 make_directory() {
-    ! [ -d "$DESTDIR$1" ] || return 0
+    [ -n "$1" ] && ! [ -d "$DESTDIR$1" ] || return 0
     make_directory "${1%/*}"
     note "$1/"
     mkdir "$DESTDIR$1"

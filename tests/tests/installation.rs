@@ -34,11 +34,15 @@ fn tree(root: &Path) -> Tree {
     found
 }
 
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
 /// Runs make with these words. `-o dist` installs what is staged already.
 fn run_make(words: &[String]) -> Output {
     let mut command = Command::new("make");
     command.args(["--no-print-directory", "-o", "dist"]).args(words);
-    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap());
+    command.current_dir(workspace());
     without_directories(&mut command);
     command.output().unwrap()
 }
@@ -46,7 +50,8 @@ fn run_make(words: &[String]) -> Output {
 /// Removes the variables of the environment that name directories of the installation, and those of a make that runs this test.
 fn without_directories(command: &mut Command) {
     let make = ["MAKEFLAGS", "MAKELEVEL"];
-    let directories = ["DESTDIR", "PREFIX", "BINDIR", "LIBDIR", "INCLUDEDIR", "DATADIR", "MANDIR", "DOCDIR", "PKGCONFIGDIR"];
+    let directories =
+        ["DESTDIR", "PREFIX", "BINDIR", "LIBDIR", "INCLUDEDIR", "DATADIR", "MANDIR", "DOCDIR", "PKGCONFIGDIR"];
     for variable in make.into_iter().chain(directories) {
         command.env_remove(variable);
     }
@@ -182,6 +187,67 @@ fn a_staged_installation_has_the_final_paths() {
     assert_eq!(tree(&place.join("stage")), Tree::new());
 }
 
+/// A script of `packaging`, with all directories in a prefix.
+fn script(name: &str, staged: &Path, prefix: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.arg(workspace().join("packaging").join(name)).arg(staged).env("DESTDIR", "");
+    for (name, path) in [("PREFIX", ""), ("BINDIR", "/bin"), ("LIBDIR", "/lib"), ("INCLUDEDIR", "/include")] {
+        command.env(name, format!("{}{path}", prefix.display()));
+    }
+    for (name, path) in [("DATADIR", ""), ("MANDIR", "/man"), ("DOCDIR", "/doc/gmon"), ("PKGCONFIGDIR", "/pkgconfig")] {
+        command.env(name, format!("{}/share{path}", prefix.display()));
+    }
+    command
+}
+
+fn succeeds(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{command:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Writes a file, and the directories above it.
+fn write(path: impl AsRef<Path>, contents: &str) {
+    fs::create_dir_all(path.as_ref().parent().unwrap()).unwrap();
+    fs::write(path, contents).unwrap();
+}
+
+#[test]
+fn a_prefix_directly_below_the_root_is_made() {
+    let place = directory("installation-top");
+    let staged = place.join("staged");
+    write(staged.join("bin/program"), "x");
+    fs::create_dir(place.join("root")).unwrap();
+    // A root of its own, which has the directories of the system and lacks the prefix.
+    let inside = r#"set -e
+        mount -t tmpfs none "$0"
+        for each in /*; do
+            if [ -h "$each" ]; then
+                cp -P "$each" "$0/"
+            elif [ -d "$each" ]; then
+                mkdir "$0$each"
+                mount --rbind "$each" "$0$each"
+            fi
+        done
+        exec chroot "$0" "$@""#;
+    let own_root = |command: &[&str]| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--map-root-user", "--mount", "sh", "-c", inside]).arg(place.join("root")).args(command);
+        unshare
+    };
+    if !own_root(&["true"]).output().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: an installation below the root: this user cannot make a root with unshare and chroot");
+        return;
+    }
+    let prefix = format!("/gmon-{}", std::process::id());
+    assert!(!Path::new(&prefix).exists(), "the directory must be new");
+    let installation = script("install.sh", &staged, Path::new(&prefix));
+    let mut unshare = own_root(&["sh"]);
+    unshare.args(installation.get_args());
+    unshare.envs(installation.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    assert_eq!(succeeds(unshare), format!("Installed 2 files; {prefix}/lib/gmon/installed lists them.\n"));
+}
+
 #[test]
 fn a_newer_installation_replaces_an_older_one() {
     let place = directory("installation-newer");
@@ -191,27 +257,8 @@ fn a_newer_installation_replaces_an_older_one() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "old").unwrap();
     }
-    let script = |name: &str| {
-        let mut command = Command::new("sh");
-        command
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging").join(name))
-            .arg(&staged)
-            .env("DESTDIR", "");
-        for (name, path) in [("PREFIX", ""), ("BINDIR", "/bin"), ("LIBDIR", "/lib"), ("INCLUDEDIR", "/include")] {
-            command.env(name, format!("{}/root{path}", place.display()));
-        }
-        for (name, path) in
-            [("DATADIR", ""), ("MANDIR", "/man"), ("DOCDIR", "/doc/gmon"), ("PKGCONFIGDIR", "/pkgconfig")]
-        {
-            command.env(name, format!("{}/root/share{path}", place.display()));
-        }
-        command
-    };
-    let run = |name: &str| {
-        let output = script(name).output().unwrap();
-        assert!(output.status.success() && output.stderr.is_empty(), "{name}: {output:?}");
-    };
     let root = place.join("root");
+    let run = |name: &str| succeeds(script(name, &staged, &root));
     run("install.sh");
     // A running program, and a link in place of a file, do not prevent the installation of the new file.
     fs::remove_file(root.join("bin/program")).unwrap();
@@ -223,7 +270,7 @@ fn a_newer_installation_replaces_an_older_one() {
     assert_eq!(fs::read_to_string(root.join("bin/program")).unwrap(), "new");
     run("uninstall.sh");
     assert!(!root.exists());
-    let relative = script("install.sh").env("MANDIR", "share/man").output().unwrap();
+    let relative = script("install.sh", &staged, &root).env("MANDIR", "share/man").output().unwrap();
     assert!(!relative.status.success() && !root.exists());
     assert_eq!(String::from_utf8(relative.stderr).unwrap(), "install: share/man: not an absolute path\n");
 }
