@@ -3,7 +3,8 @@
 #
 # LIBDIR/gmon/installed lists what was installed, for uninstall.sh: the path of each file, without DESTDIR, and the path of each
 # directory that did not exist before, with a slash at the end. A path is in the list before the file exists, so an interrupted
-# installation can be uninstalled too. Files of an earlier installation that the new installation lacks are removed.
+# installation can be uninstalled too. Files of an earlier installation in the same directories that the new installation lacks are
+# removed.
 set -eu
 umask 022
 staged=$1
@@ -110,7 +111,8 @@ install_file() {
 mkdir -p "$DESTDIR/"
 : >"$work/list"
 : >"$work/before"
-[ ! -f "$DESTDIR$list" ] || cp "$DESTDIR$list" "$work/before"
+# The list of an installation that was copied or moved here names the files in the earlier place: another installation.
+! grep -q -s -x -F -e "$list" "$DESTDIR$list" || cp "$DESTDIR$list" "$work/before"
 make_directory "$LIBDIR/gmon"
 note "$list"
 cat "$work/before" "$work/list" >"$work/both"

@@ -270,6 +270,21 @@ fn a_newer_installation_replaces_an_older_one() {
     assert_eq!(fs::read_to_string(root.join("bin/program")).unwrap(), "new");
     run("uninstall.sh");
     assert!(!root.exists());
+    // The list of a copy names the files of the original, which stay.
+    let copy = place.join("copy");
+    run("install.sh");
+    let original = tree(&root);
+    succeeds({
+        let mut copying = Command::new("cp");
+        copying.arg("-R").args([&root, &copy]);
+        copying
+    });
+    succeeds(script("install.sh", &staged, &copy));
+    assert!(tree(&root) == original);
+    succeeds(script("uninstall.sh", &staged, &copy));
+    assert!(tree(&root) == original && !copy.join("bin/program").exists());
+    run("uninstall.sh");
+    assert!(!root.exists());
     let relative = script("install.sh", &staged, &root).env("MANDIR", "share/man").output().unwrap();
     assert!(!relative.status.success() && !root.exists());
     assert_eq!(String::from_utf8(relative.stderr).unwrap(), "install: share/man: not an absolute path\n");
