@@ -31,7 +31,8 @@ PKGCONFIGDIR ?= $(if $(filter FreeBSD,$(SYSTEM)),$(PREFIX)/libdata,$(LIBDIR))/pk
 CARGO ?= cargo
 OBJCOPY ?= objcopy
 AR ?= ar
-TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+# The absolute path of cargo's directory. $(abspath) would split a path that has blanks.
+TARGET := $(if $(filter /%,$(firstword $(CARGO_TARGET_DIR))),,$(CURDIR)/)$(or $(CARGO_TARGET_DIR),target)
 DIST := $(TARGET)/dist
 LIBRARY := $(DIST)/lib/gmon
 MANUALS := $(DIST)/share/man
@@ -73,7 +74,7 @@ documents:
 # GPROF_NAME is the name of the program, its manual page, and its completions, for systems that keep their own gprof.
 GPROF_NAME ?= gprof
 gprof:
-	RUSTFLAGS="$(RUSTFLAGS)$$(sh packaging/remap.sh "$(TARGET)")" $(CARGO) build --release --package gprof $(addprefix --target ,$(GPROF_TARGET))
+	options=$$(sh packaging/remap.sh "$(TARGET)") && CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release --package gprof $(addprefix --target ,$(GPROF_TARGET))
 	@mkdir -p "$(DIST)/bin"
 	@cp "$(TARGET)/$(GPROF_TARGET)/release/gprof" "$(DIST)/bin/$(GPROF_NAME)"
 	$(CARGO) run --quiet --package gprof --example manuals -- "$(DIST)" $(GPROF_NAME)
@@ -163,6 +164,9 @@ runtime-aarch64:
 BSD_RUST ?= RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
 BSD_CARGO ?= /usr/bin/cargo
 BSD := $(TARGET)/bsd
+# $(call encoded,PATH,OPTIONS): the options for Rust's library in PATH, which may have blanks, in the form of CARGO_ENCODED_RUSTFLAGS.
+SEPARATOR := $(shell printf '\037')
+encoded = --sysroot$(SEPARATOR)$(1)$(subst $() ,,$(addprefix $(SEPARATOR),$(2)))
 LLD ?= ld.lld
 LLVM_OBJCOPY ?= llvm-objcopy
 LLVM_AR ?= llvm-ar
@@ -196,7 +200,7 @@ endef
 
 # $(call freebsd_cargo,RUST_TARGET,PACKAGE,FLAGS): builds the archive of a package.
 define freebsd_cargo
-	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/$(1)" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
+	$(BSD_RUST) CARGO_ENCODED_RUSTFLAGS="$(call encoded,$(BSD)/$(1))" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
 		--package $(2) --profile runtime --crate-type staticlib --target $(1) $(3) -- $(FREEBSD_RUST)
 endef
 
@@ -233,7 +237,7 @@ OPENBSD_aarch64-unknown-openbsd = -Z branch-protection=bti
 
 # $(call openbsd_build,RUST_TARGET,FEATURE): builds the archive of the runtime with that feature.
 define openbsd_build
-	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/$(1) $(OPENBSD_$(1))" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
+	$(BSD_RUST) CARGO_ENCODED_RUSTFLAGS="$(call encoded,$(BSD)/$(1),$(OPENBSD_$(1)))" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
 		--package gmon-runtime --profile runtime --crate-type staticlib --target $(1) --features $(2) -- $(FREEBSD_RUST)
 endef
 

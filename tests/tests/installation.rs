@@ -249,6 +249,36 @@ fn a_prefix_directly_below_the_root_is_made() {
 }
 
 #[test]
+fn paths_with_blanks_stay_whole() {
+    let place = directory("installation blanks");
+    fs::create_dir_all(place.join("cargo home/registry/src/index")).unwrap();
+    let mut remap = Command::new("sh");
+    remap.arg("packaging/remap.sh").arg("/a target").current_dir(workspace());
+    remap.env("CARGO_HOME", place.join("cargo home")).env_remove("RUSTUP_TOOLCHAIN");
+    remap.env("RUSTFLAGS", " -C  debuginfo=1 --cfg=* ").env("CARGO_ENCODED_RUSTFLAGS", "--cfg\u{1f}a=\"b c\"");
+    let printed = succeeds(remap);
+    let options: Vec<&str> = printed.trim_end_matches('\n').split('\u{1f}').collect();
+    assert_eq!(options[..5], ["-C", "debuginfo=1", "--cfg=*", "--cfg", "a=\"b c\""]);
+    assert!(options[5..].iter().all(|option| option.starts_with("--remap-path-prefix=")), "{options:?}");
+    let registry = format!("--remap-path-prefix={}=crates", place.join("cargo home/registry/src/index").display());
+    for option in ["--remap-path-prefix=/a target=target", &registry] {
+        assert!(options.contains(&option), "{options:?}");
+    }
+
+    let staged = |target: &str| {
+        let mut make = Command::new("make");
+        make.args(["--eval", "show: ; @echo '$(DIST)'", "show"]).current_dir(workspace());
+        without_directories(&mut make);
+        succeeds({
+            make.env("CARGO_TARGET_DIR", target);
+            make
+        })
+    };
+    assert_eq!(staged("/a target"), "/a target/dist\n");
+    assert_eq!(staged("a target"), format!("{}/a target/dist\n", workspace().canonicalize().unwrap().display()));
+}
+
+#[test]
 fn a_newer_installation_replaces_an_older_one() {
     let place = directory("installation-newer");
     let staged = place.join("staged");
