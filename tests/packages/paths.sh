@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks that no file in the directories contains a path of this machine: the source tree, the target directory, cargo's and rustup's
-# directories, and the compiler's own directory:
+# directories, and the directory of Rust's libraries:
 #
 #     paths.sh DIRECTORY...
 set -eu
@@ -12,7 +12,8 @@ trap 'rm -rf "$work"' EXIT
     (cd "$root" && cd "${CARGO_TARGET_DIR:-.}" && pwd -P)
     echo "${CARGO_HOME:-${HOME:-}/.cargo}"
     echo "${RUSTUP_HOME:-${HOME:-}/.rustup}"
-    "${RUSTC:-rustc}" --print sysroot
+    # The compiler's own files, because the directory of a distribution's compiler is /usr, which documents name.
+    echo "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib"
 } | sort -u >"$work/paths"
 # A path in a longer path (/src in /usr/src) is another path.
 sed -e 's/[][\.*^$+?(){}|]/\\&/g' -e 's,.*,(^|[^A-Za-z0-9_./-])&/,' "$work/paths" >"$work/patterns"

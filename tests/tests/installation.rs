@@ -279,6 +279,27 @@ fn paths_with_blanks_stay_whole() {
 }
 
 #[test]
+fn documents_may_name_the_directory_of_a_distribution_s_compiler() {
+    let place = directory("installation-paths");
+    let files = place.join("files");
+    write(place.join("rustc"), "#!/bin/sh\necho /usr\n");
+    fs::set_permissions(place.join("rustc"), fs::Permissions::from_mode(0o755)).unwrap();
+    let search = || {
+        let mut search = Command::new("sh");
+        search.arg("tests/packages/paths.sh").arg(&files).current_dir(workspace());
+        search.env("RUSTC", place.join("rustc")).env_remove("CARGO_TARGET_DIR");
+        search.output().unwrap()
+    };
+    write(files.join("document"), "install gprof as /usr/bin/gprof\n");
+    let output = search();
+    assert!(output.status.success(), "{output:?}");
+    write(files.join("program"), "\0/usr/lib/rustlib/src/rust/library/core/src/lib.rs\0");
+    let output = search();
+    assert!(String::from_utf8(output.stderr).unwrap().ends_with("installation-paths/files/program\n"));
+    assert!(!output.status.success());
+}
+
+#[test]
 fn a_newer_installation_replaces_an_older_one() {
     let place = directory("installation-newer");
     let staged = place.join("staged");
