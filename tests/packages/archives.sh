@@ -3,9 +3,10 @@
 #
 #     archives.sh PACKAGES
 #
-# `make tarball` runs in this source tree and in a copy of the tree, with another home directory, another directory of cargo, another
-# umask, and another time zone. Both runs must give the same bytes. Then the script unpacks the archives in a directory whose name has a
-# blank, and compiles and profiles programs with them. With the cross compiler, the script also tests the archive for AArch64.
+# `make tarball` runs in this source tree and in a copy of the tree, whose path has blanks, with another home directory, another directory
+# of cargo, another umask, and another time zone. Both runs must give the same bytes. Then the script unpacks the archives in a directory
+# whose name has a blank, and compiles and profiles programs with them. With the cross compiler, the script also tests the archive for
+# AArch64. The script writes into PACKAGES, because it needs 2 GB.
 set -eu
 packages=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -18,26 +19,29 @@ if command -v "${cross}gcc" >/dev/null && [ -d "$("${RUSTC:-rustc}" --print sysr
 else
     echo "check-packages: SKIPPED: the archive for AArch64: ${cross}gcc or Rust's library for AArch64 is missing"
 fi
-work=$(mktemp -d)
+work=$packages/check-packages
+rm -rf "$work"
 trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM
 
-copy=$work/copy/of/the/tree
-mkdir -p "$copy" "$work/home" "$work/cargo"
-{ git ls-files --cached --others --exclude-standard 2>/dev/null || find . -name ./target -prune -o -type f -print; } >"$work/files"
-while IFS= read -r file; do [ ! -e "$file" ] || printf '%s\n' "$file"; done <"$work/files" | tar -cf - -T - | tar -xf - -C "$copy"
+copy="$work/copy of/the tree"
+mkdir -p "$copy" "$work/a home" "$work/a cargo"
+sh tests/packages/copy-tree.sh "$copy"
 step "the archives of this tree"
 rm -f "$packages"/gmon-*.tar.gz
-make --no-print-directory $archives
+# The builds run one after the other and with the options of this script, whatever `make check-packages` was given.
+build="env -u MAKEFLAGS make -j1 --no-print-directory $archives"
+$build
 
 step "the archives of the copy"
-# Hard links where possible: cargo does not change what it has downloaded.
+# A link: a copy would need 500 MB. cargo names the crates by the path of the link.
 registry=${CARGO_HOME:-$HOME/.cargo}/registry
-[ ! -d "$registry" ] || cp -a -l "$registry" "$work/cargo/" 2>/dev/null || cp -a "$registry" "$work/cargo/"
+[ ! -d "$registry" ] || ln -s "$registry" "$work/a cargo/registry"
 elsewhere() { # elsewhere COMMAND...: runs a command in the copy
-    (cd "$copy" && umask 077 && env -u CARGO_TARGET_DIR RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}" HOME="$work/home" \
-        CARGO_HOME="$work/cargo" TZ=Asia/Kathmandu "$@")
+    (cd "$copy" && umask 077 && env -u CARGO_TARGET_DIR RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}" HOME="$work/a home" \
+        CARGO_HOME="$work/a cargo" TZ=Asia/Kathmandu "$@")
 }
-elsewhere make --no-print-directory $archives
+elsewhere $build
 for archive in "$packages"/gmon-*.tar.gz; do
     cmp "$archive" "$copy/target/packages/${archive##*/}" || {
         for each in "$packages" "$copy/target/packages"; do

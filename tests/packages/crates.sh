@@ -31,8 +31,9 @@ unset RUSTFLAGS
 rm -rf "$work/home" "$work/tree" "$work/installed" "$work/outside"
 mkdir -p "$work/home" "$work/tree" "$work/outside/src"
 
-# The workspace as a distributor unpacks it: the files under version control, and the vendored sources.
-git ls-files -z | xargs -0 cp -P --parents -t "$work/tree"
+# The workspace as a distributor unpacks it: the sources, and the vendored sources, which the user's tree may have too.
+sh tests/packages/copy-tree.sh "$work/tree"
+rm -rf "$work/tree/.cargo" "$work/tree/vendor"
 cp -R "$work/sources/.cargo" "$work/tree/"
 ln -s "$work/sources/vendor" "$work/tree/vendor"
 (cd "$work/tree" && $without_network "$cargo" metadata --frozen --format-version 1 >/dev/null) || fail "the vendored sources do not suffice"

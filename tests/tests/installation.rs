@@ -300,6 +300,39 @@ fn documents_may_name_the_directory_of_a_distribution_s_compiler() {
 }
 
 #[test]
+fn a_copy_of_the_sources_has_new_files_and_no_deleted_ones() {
+    let place = directory("installation-copy");
+    let sources = place.join("sources");
+    write(sources.join("tests/packages/copy-tree.sh"), "");
+    fs::copy(workspace().join("tests/packages/copy-tree.sh"), sources.join("tests/packages/copy-tree.sh")).unwrap();
+    for file in ["Cargo.toml", "deleted", "target/built", "docs/target/file"] {
+        write(sources.join(file), "x");
+    }
+    symlink("Cargo.toml", sources.join("link")).unwrap();
+    let copied = |name: &str| {
+        let mut copy = Command::new("sh");
+        copy.arg(sources.join("tests/packages/copy-tree.sh")).arg(place.join(name));
+        succeeds(copy);
+        let copy = tree(&place.join(name));
+        let files = copy.keys().filter(|file| !place.join(name).join(file).is_dir());
+        files.map(|file| file.display().to_string()).collect::<Vec<_>>()
+    };
+    let expected = ["Cargo.toml", "deleted", "docs/target/file", "link", "tests/packages/copy-tree.sh"];
+    // The sources are in the target directory of a checkout, whose git ignores them.
+    assert_eq!(copied("unpacked"), expected);
+    for words in [&["init", "-q"][..], &["add", "Cargo.toml", "deleted", "link", "docs"]] {
+        if !Command::new("git").args(words).current_dir(&sources).output().is_ok_and(|output| output.status.success()) {
+            eprintln!("SKIPPED: a copy of a git checkout: no git on this system");
+            return;
+        }
+    }
+    write(sources.join(".gitignore"), "/target\n");
+    fs::remove_file(sources.join("deleted")).unwrap();
+    let expected = [".gitignore", "Cargo.toml", "docs/target/file", "link", "tests/packages/copy-tree.sh"];
+    assert_eq!(copied("checkout"), expected);
+}
+
+#[test]
 fn a_newer_installation_replaces_an_older_one() {
     let place = directory("installation-newer");
     let staged = place.join("staged");
