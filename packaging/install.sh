@@ -10,6 +10,7 @@ umask 022
 staged=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM
 
 fail() {
     echo "install: $*" >&2

@@ -9,6 +9,7 @@ target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-targe
 PATH=$target/tools/bin:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM
 command -v cargo-bundle-licenses >/dev/null || { echo "licenses: cargo-bundle-licenses is missing: make check installs it" >&2; exit 1; }
 sh packaging/linked-crates.sh >"$work/linked"
 (cd gprof && CARGO_NET_OFFLINE=true cargo bundle-licenses --format json --prefer MIT >"$work/bundle" 2>"$work/log") ||

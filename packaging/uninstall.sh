@@ -11,6 +11,7 @@ fail() {
 list=$LIBDIR/gmon/installed
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM
 [ -f "$DESTDIR$list" ] || fail "there is no $DESTDIR$list: name the directories (PREFIX, LIBDIR, DESTDIR) that make install was given"
 # The paths in the list of an installation that was moved may belong to another installation.
 grep -q -x -F -e "$list" "$DESTDIR$list" || fail "$DESTDIR$list lists an installation in other directories: remove the files by hand"

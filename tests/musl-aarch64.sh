@@ -7,6 +7,7 @@ set -eu
 place=$(mkdir -p "$1" && cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM
 chmod 755 "$work"
 mkdir -p "$work/lists/partial" "$work/archives/partial"
 apt() {

@@ -3,9 +3,11 @@
 # not change the system. The script downloads 96 MB, which take 440 MB when unpacked.
 set -eu
 place=$(mkdir -p "$1" && cd "$1" && pwd)
-work=$(mktemp -d)
+work=$place/work
+rm -rf "$work"
+mkdir "$work"
 trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
+trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM
 version=$(apt-cache madison rustc-web | awk '$3 ~ /^1\.85\./ { print $3; exit }')
 [ -n "$version" ] || { echo "oldest-rust.sh: no package rustc-web 1.85" >&2; exit 1; }
 # The libraries are those that the compiler and cargo need and that few systems have.
@@ -17,7 +19,8 @@ version=$(apt-cache madison rustc-web | awk '$3 ~ /^1\.85\./ { print $3; exit }'
 for package in "$work"/*.deb; do
     dpkg -x "$package" "$place"
 done
-cat >"$place/run" <<END
+# The command gets its name when it works, because tests/check.sh takes a file of this name as installed.
+cat >"$place/run.new" <<END
 #!/bin/sh
 # run COMMAND...: runs a command with this Rust.
 for directory in "$place"/usr/lib/*-linux-gnu "$place"/lib/*-linux-gnu; do
@@ -26,5 +29,6 @@ done
 export LD_LIBRARY_PATH RUSTC="$place/usr/bin/rustc"
 exec "\$@"
 END
-chmod 755 "$place/run"
-"$place/run" "$place/usr/bin/cargo" --version
+chmod 755 "$place/run.new"
+"$place/run.new" "$place/usr/bin/cargo" --version
+mv "$place/run.new" "$place/run"

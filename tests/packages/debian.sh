@@ -23,8 +23,11 @@ if [ -n "$missing" ]; then
     echo "Installing these Debian packages (INSTALL=no installs nothing):$missing"
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
 fi
-work=$(mktemp -d)
+work=$packages/work
+rm -rf "$work"
+mkdir "$work"
 trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM
 version=$(dpkg-parsechangelog -S Version)
 architecture=$(dpkg --print-architecture)
 debs="$packages/gmon-tools_${version}_$architecture.deb $packages/libgmon-dev_${version}_$architecture.deb"

@@ -7,6 +7,7 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd -P)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM
 {
     echo "$root"
     (cd "$root" && cd "${CARGO_TARGET_DIR:-.}" && pwd -P)

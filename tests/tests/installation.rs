@@ -332,6 +332,83 @@ fn a_copy_of_the_sources_has_new_files_and_no_deleted_ones() {
     assert_eq!(copied("checkout"), expected);
 }
 
+/// A tool in a directory of tools that come before the system's.
+fn put_tool(place: &Path, name: &str, commands: &str) {
+    write(place.join("bin").join(name), &format!("#!/bin/sh\nset -e\n{commands}\n"));
+    fs::set_permissions(place.join("bin").join(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn path_with_tools(place: &Path) -> String {
+    format!("{}:{}", place.join("bin").display(), std::env::var("PATH").unwrap())
+}
+
+#[test]
+fn an_interrupted_installation_leaves_no_work_directory() {
+    let place = directory("installation-interrupted");
+    let staged = place.join("staged");
+    write(staged.join("share/doc/gmon/README.md"), "x");
+    // The first cp of the script is the signal. (Whoever runs this test may ignore the other signals, and the script then does too.)
+    put_tool(&place, "cp", "kill -TERM $PPID");
+    let work = place.join("work");
+    fs::create_dir(&work).unwrap();
+    let mut installation = script("install.sh", &staged, &place.join("root"));
+    let output = installation.env("PATH", path_with_tools(&place)).env("TMPDIR", &work).output().unwrap();
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
+    assert_eq!(tree(&work), Tree::new());
+}
+
+/// Every script that removes its work directory when it exits does so after a signal too, for which dash needs a command.
+#[test]
+fn all_scripts_remove_their_work_directories_after_signals() {
+    let mut found = 0;
+    for directory in ["packaging", "tests", "tests/packages"] {
+        for entry in fs::read_dir(workspace().join(directory)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "sh") {
+                let text = fs::read_to_string(&path).unwrap();
+                let signals = "trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM\n";
+                if text.contains("' EXIT\n") {
+                    found += 1;
+                    assert!(text.contains(&format!("' EXIT\n{signals}")), "{}", path.display());
+                }
+            }
+        }
+    }
+    assert!(found > 5);
+}
+
+#[test]
+fn tools_that_do_not_work_are_not_installed() {
+    let place = directory("installation tools");
+    put_tool(&place, "apt-get", "touch binutils-multiarch_1.deb");
+    put_tool(&place, "apt-cache", "echo 'rustc-web | 1.85.0 | here'");
+    // Both packages have programs that print the directory of their libraries, which must be there.
+    let program = r#"printf '#!/bin/sh\n[ -e "${LD_LIBRARY_PATH%%%%:*}/library$BROKEN" ]\n' >"$3/usr/bin/$1"; chmod 755 "$3/usr/bin/$1""#;
+    let unpack = |name: &str| {
+        let libraries = "usr/lib/x-linux-gnu";
+        format!(
+            r#"mkdir -p "$3/usr/bin" "$3/lib/x-linux-gnu" "$3/{libraries}"
+            touch "$3/{libraries}/libbfd-1-multiarch.so" "$3/{libraries}/library" "$3/lib/x-linux-gnu/library"
+            {}"#,
+            program.replace("$1", name)
+        )
+    };
+    put_tool(&place, "dpkg-deb", &unpack("x-gprof"));
+    put_tool(&place, "dpkg", &unpack("cargo"));
+    for (name, command) in [("multiarch-gprof.sh", "gprof"), ("oldest-rust.sh", "run")] {
+        let install = |broken: &str| {
+            let mut script = Command::new("sh");
+            script.arg(workspace().join("tests").join(name)).arg(place.join(name)).env("BROKEN", broken);
+            script.env("PATH", path_with_tools(&place));
+            script.output().unwrap()
+        };
+        let broken = install("-is-broken");
+        assert!(!broken.status.success() && !place.join(name).join(command).exists(), "{broken:?}");
+        let output = install("");
+        assert!(output.status.success() && place.join(name).join(command).exists(), "{output:?}");
+    }
+}
+
 #[test]
 fn a_newer_installation_replaces_an_older_one() {
     let place = directory("installation-newer");
