@@ -8,6 +8,11 @@ HAS_AARCH64 = command -v $(CROSS)ld >/dev/null && [ -d "$$($${RUSTC:-rustc} --pr
 
 .PHONY: tarball tarball-aarch64 check-packages deb check-deb
 
+# Packages share the directories of cargo and the linker, so `make -j` builds them one after the other. Each build is parallel.
+ifneq ($(filter tarball tarball-aarch64 deb check-packages check-deb,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+
 # Each package is staged in an empty directory, so that objects of earlier builds do not come along.
 tarball:
 	@rm -rf "$(call archive,$(HOST))"
@@ -18,6 +23,7 @@ tarball:
 
 # The archive for AArch64, built on x86-64 with the cross compiler. The objects for x86-64 are the cross objects in this archive.
 tarball-aarch64:
+	@[ $(HOST) = x86_64 ] || { echo "tarball-aarch64: this machine is no x86-64: make tarball makes the archive for this machine" >&2; exit 1; }
 	@rm -rf "$(call archive,aarch64)"
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$(CROSS)gcc $(MAKE) gprof runtime-aarch64 headers tools documents \
 		DIST="$(call archive,aarch64)" HOST=aarch64 AARCH64_LIBRARY="$(call archive,aarch64)/lib/gmon" GPROF_TARGET=$(AARCH64)
