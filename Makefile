@@ -59,16 +59,18 @@ check-bsd:
 
 dist: runtime gprof tools documents
 
-# All documents are staged in one directory, so links to docs/ in the documents of other directories lose docs/.
+# All documents are staged in one directory, so links to docs/ in the documents of other directories lose docs/. The copies of read-only
+# sources are read-only, so cp needs -f the next time.
 documents:
+	@rm -rf "$(DOCUMENTS)"
 	@mkdir -p "$(DOCUMENTS)/pictures" "$(DOCUMENTS)/examples/rust/src"
-	@cp CHANGELOG.md LICENSE LICENSES.thirdparty docs/*.md "$(DOCUMENTS)/"
+	@cp -f CHANGELOG.md LICENSE LICENSES.thirdparty docs/*.md "$(DOCUMENTS)/"
 	@sh packaging/library-license.sh "$(DOCUMENTS)"
 	@for document in README.md SECURITY.md; do sed 's,](docs/,](,g' $$document >"$(DOCUMENTS)/$$document" || exit; done
-	@cp runtime/LICENSE "$(DOCUMENTS)/LICENSE.runtime"
-	@cp docs/pictures/*.png "$(DOCUMENTS)/pictures/"
-	@cp docs/examples/rust/Cargo.toml "$(DOCUMENTS)/examples/rust/"
-	@cp docs/examples/rust/src/*.rs "$(DOCUMENTS)/examples/rust/src/"
+	@cp -f runtime/LICENSE "$(DOCUMENTS)/LICENSE.runtime"
+	@cp -f docs/pictures/*.png "$(DOCUMENTS)/pictures/"
+	@cp -f docs/examples/rust/Cargo.toml "$(DOCUMENTS)/examples/rust/"
+	@cp -f docs/examples/rust/src/*.rs "$(DOCUMENTS)/examples/rust/src/"
 
 # The program does not contain paths of this machine. GPROF_TARGET names Rust's target if the program is for another machine.
 # GPROF_NAME is the name of the program, its manual page, and its completions, for systems that keep their own gprof.
@@ -76,7 +78,7 @@ GPROF_NAME ?= gprof
 gprof:
 	options=$$(sh packaging/remap.sh "$(TARGET)") && CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release --package gprof $(addprefix --target ,$(GPROF_TARGET))
 	@mkdir -p "$(DIST)/bin"
-	@cp "$(TARGET)/$(GPROF_TARGET)/release/gprof" "$(DIST)/bin/$(GPROF_NAME)"
+	@cp -f "$(TARGET)/$(GPROF_TARGET)/release/gprof" "$(DIST)/bin/$(GPROF_NAME)"
 	$(CARGO) run --quiet --package gprof --example manuals -- "$(DIST)" $(GPROF_NAME)
 
 # Each start-up object is the runtime as one relocatable object in which only the public names are global. gcrt1.o has
@@ -126,7 +128,7 @@ runtime: runtime-$(SYSTEM) headers
 
 headers:
 	@mkdir -p "$(DIST)/include"
-	@cp runtime/include/*.h "$(DIST)/include/"
+	@cp -f runtime/include/*.h "$(DIST)/include/"
 
 runtime-Linux:
 	$(call objects,,$(TARGET)/runtime,$(LIBRARY),$(LD),$(OBJCOPY),$(AR))
@@ -277,9 +279,9 @@ tools:
 	@sed -e 's/@VERSION@/$(VERSION)/' -e 's/@HOST@/$(HOST)/' -e 's/@SYSTEM@/$(SYSTEM)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
 	@chmod 755 "$(DIST)/bin/gmon-cc"
 	@sed 's/@VERSION@/$(VERSION)/' runtime/gmon.pc.in >"$(PKGCONFIG)/gmon.pc"
-	@cp docs/man/*.1 "$(MANUALS)/man1/"
-	@cp docs/man/*.3 "$(MANUALS)/man3/"
-	@cp docs/man/*.5 "$(MANUALS)/man5/"
+	@cp -f docs/man/*.1 "$(MANUALS)/man1/"
+	@cp -f docs/man/*.3 "$(MANUALS)/man3/"
+	@cp -f docs/man/*.5 "$(MANUALS)/man5/"
 	@for name in monstartup _mcleanup gmon_dump write_profiling; do \
 		echo ".so man3/moncontrol.3" >"$(MANUALS)/man3/$$name.3"; done
 	@for name in gmon_profil_bsd gmon_profil_openbsd gmon_profil_illumos gmon_pcsample gmon_profil_aix; do \
@@ -291,6 +293,7 @@ vendor:
 	@sh packaging/archive.sh "$(VENDORED)"
 
 licenses:
+	@mkdir -p "$(TARGET)"
 	@sh packaging/licenses.sh >"$(TARGET)/LICENSES.thirdparty"
 	@cp "$(TARGET)/LICENSES.thirdparty" LICENSES.thirdparty
 

@@ -1,12 +1,14 @@
 #!/bin/sh
-# Copies the licenses of Rust's library into a directory: library-license.sh DIRECTORY. Each compiler has the file for its own library.
+# Copies the licenses of Rust's library into a directory: library-license.sh DIRECTORY. Each compiler has the file for its own library,
+# so the script looks only where the compiler is: another compiler's library may have other licenses.
 set -eu
-for file in "$("${RUSTC:-rustc}" --print sysroot)/share/doc/rust/COPYRIGHT-library.html" /usr/share/doc/libstd-rust*-dev/copyright; do
+documents=$("${RUSTC:-rustc}" --print sysroot)/share/doc
+for file in "$documents/rust/COPYRIGHT-library.html" "$documents"/libstd-rust*-dev/copyright; do
     if [ -f "$file" ]; then
         name=${file##*/}
         # Debian's package of the library has the same licenses in a file with this name.
         [ "$name" != copyright ] || name=COPYRIGHT-library
-        cp "$file" "$1/$name"
+        cp -f "$file" "$1/$name"
         exit
     fi
 done

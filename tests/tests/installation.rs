@@ -410,6 +410,77 @@ fn tools_that_do_not_work_are_not_installed() {
 }
 
 #[test]
+fn documents_are_staged_again() {
+    let place = directory("installation-documents");
+    let stage = |goals: &[&str]| {
+        let mut make = Command::new("make");
+        make.arg("--no-print-directory").args(goals).arg(format!("DIST={}", place.join("dist").display()));
+        without_directories(make.current_dir(workspace()));
+        succeeds(make)
+    };
+    let documents = place.join("dist/share/doc/gmon");
+    // A document of an earlier version.
+    write(documents.join("removed.md"), "x");
+    stage(&["documents"]);
+    assert!(!documents.join("removed.md").exists() && documents.join("README.md").exists());
+    // Root may write into read-only files, so the test looks at the commands: each copy of a source replaces what is there.
+    let commands = stage(&["-n", "documents", "headers", "tools"]);
+    let copies: Vec<&str> = commands.lines().filter(|line| line.starts_with("cp ")).collect();
+    assert!(copies.len() > 5 && copies.iter().all(|line| line.starts_with("cp -f ")), "{copies:?}");
+}
+
+#[test]
+fn licenses_need_no_earlier_build() {
+    let target = directory("installation-no-target").join("target");
+    let mut make = Command::new("make");
+    make.args(["licenses", "CARGO=false"]).current_dir(workspace());
+    without_directories(&mut make);
+    // This cargo fails, but its output already has a place.
+    let output = make.env("CARGO_TARGET_DIR", &target).output().unwrap();
+    assert!(!output.status.success() && target.join("LICENSES.thirdparty").exists(), "{output:?}");
+}
+
+#[test]
+fn the_licenses_of_rust_s_library_are_those_of_the_compiler() {
+    let place = directory("installation-licenses");
+    put_tool(&place, "rustc", &format!("echo '{}'", place.join("rust").display()));
+    fs::create_dir(place.join("found")).unwrap();
+    let copy = || {
+        let mut copy = Command::new("sh");
+        copy.arg(workspace().join("packaging/library-license.sh")).arg(place.join("found"));
+        copy.env("RUSTC", place.join("bin/rustc")).output().unwrap()
+    };
+    // The system's compiler may have a file.
+    let output = copy();
+    assert!(output.status.success() && tree(&place.join("found")) == Tree::new(), "{output:?}");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("this Rust has no file with the licenses"));
+    for (file, name) in [
+        ("libstd-rust-1.95-dev/copyright", "COPYRIGHT-library"),
+        ("rust/COPYRIGHT-library.html", "COPYRIGHT-library.html"),
+    ] {
+        write(place.join("rust/share/doc").join(file), file);
+        let output = copy();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        assert_eq!(fs::read_to_string(place.join("found").join(name)).unwrap(), file);
+    }
+}
+
+#[test]
+fn packages_are_built_one_after_the_other_and_where_they_can_be() {
+    let make = |words: &[&str]| {
+        let mut make = Command::new("make");
+        make.arg("--no-print-directory").args(words).current_dir(workspace());
+        without_directories(&mut make);
+        make.output().unwrap()
+    };
+    let database = make(&["-j2", "-n", "-p", "tarball", "tarball-aarch64", "HOST=x86_64"]);
+    assert!(String::from_utf8(database.stdout).unwrap().lines().any(|line| line == ".NOTPARALLEL:"));
+    let refused = make(&["tarball-aarch64", "HOST=aarch64"]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && said.contains("this machine is no x86-64"), "{said}");
+}
+
+#[test]
 fn a_newer_installation_replaces_an_older_one() {
     let place = directory("installation-newer");
     let staged = place.join("staged");
