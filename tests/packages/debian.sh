@@ -3,15 +3,19 @@
 #
 #     debian.sh PACKAGES
 #
-# lintian must find no errors. In a fresh minimal Debian system, the script installs the packages, compiles and profiles programs with
-# them, and purges the packages; then the system must be as before. The script needs root for the system, and lintian and mmdebstrap,
-# which the script installs as `make check` does. The archive of the minimal system stays in PACKAGES for later runs.
+# The rules must keep the user's files, and must refuse what they cannot build. lintian must find no errors. In a fresh minimal Debian
+# system, the script installs the packages, compiles and profiles programs with them, and purges the packages; then the system must be as
+# before. The script needs root for the system, and lintian and mmdebstrap, which the script installs as `make check` does. The script
+# writes into PACKAGES. The archive of the minimal system stays there for later runs; without this archive, the script needs a network.
 set -eu
 packages=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 skip() { echo "check-deb: SKIPPED: $*"; exit 0; }
 step() { printf '\n== %s\n' "$*"; }
 fail() { echo "check-deb: $*" >&2; exit 1; }
+
+# update: downloads the lists of packages, which also shows whether there is a network.
+update() { apt-get -q -o APT::Update::Error-Mode=any update || skip "the lists of Debian's packages cannot be downloaded"; }
 
 [ "$(id -u)" = 0 ] || skip "only root can make a Debian system"
 missing=
@@ -21,6 +25,7 @@ done
 if [ -n "$missing" ]; then
     [ "${INSTALL:-yes}" = yes ] || skip "not found:$missing"
     echo "Installing these Debian packages (INSTALL=no installs nothing):$missing"
+    update
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
 fi
 work=$packages/work
@@ -31,6 +36,23 @@ trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM
 version=$(dpkg-parsechangelog -S Version)
 architecture=$(dpkg --print-architecture)
 debs="$packages/gmon-tools_${version}_$architecture.deb $packages/libgmon-dev_${version}_$architecture.deb"
+
+step "the rules"
+copy=$work/copy
+sh tests/packages/copy-tree.sh "$copy"
+touch "$copy/notes~" "$copy/format.orig" "$copy/own-stamp"
+rules() { (cd "$copy" && env -u MAKEFLAGS "$@") >"$work/rules" 2>&1; } # rules [VARIABLE=VALUE]... debian/rules GOAL...
+rules debian/rules clean || { cat "$work/rules"; fail "debian/rules clean fails"; }
+ls "$copy/notes~" "$copy/format.orig" "$copy/own-stamp" >/dev/null || fail "debian/rules clean removes files of the user"
+other=arm64
+[ "$architecture" != arm64 ] || other=amd64
+! rules DEB_HOST_ARCH=$other debian/rules build || fail "the rules build packages for $other on $architecture"
+grep -q "must be built on $other" "$work/rules" || { cat "$work/rules"; fail "the rules do not say that they build no packages for $other"; }
+share=$copy/debian/tmp/usr/share
+mkdir -p "$share/zsh/site-functions" "$share/man/man3" "$share/doc/gmon-tools"
+touch "$share/man/man3/gmon.3"
+! rules debian/rules override_dh_auto_install GMON=: || fail "the rules build packages without the licenses of Rust's library"
+grep -q "need the licenses of Rust's library" "$work/rules" || { cat "$work/rules"; fail "the rules do not say that the licenses are missing"; }
 
 step "lintian"
 lintian --allow-root --fail-on error --tag-display-limit 0 $debs
@@ -46,6 +68,7 @@ suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 system=$packages/debian-$suite.tar
 # manpages-dev and bash-completion have files in the same directories as the packages.
 [ -f "$system" ] || {
+    update
     mmdebstrap --quiet --variant=minbase --include=gcc,libc6-dev,pkg-config,man-db,manpages-dev,bash-completion "$suite" "$system.new"
     mv "$system.new" "$system"
 }
