@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests the vendored sources and the packages of the crates, without a network: crates.sh DIRECTORY [OLDEST]. The script writes into
-# DIRECTORY. OLDEST is a directory that tests/oldest-rust.sh made.
+# DIRECTORY 450 MB of files, which stay there only after a failure. OLDEST is a directory that tests/oldest-rust.sh made.
 #
 # * The vendored sources (`make vendor`) are all that the workspace needs.
 # * `cargo install` builds gprof from its .crate file, and the program reads a profile.
@@ -18,6 +18,12 @@ fail() {
     exit 1
 }
 
+remove_files() {
+    for name in sources packages home target tree installed outside oldest log hottest hottest.oldest; do
+        rm -rf "${work:?}/$name"
+    done
+}
+remove_files
 sh packaging/vendor.sh "$work/sources"
 "$cargo" package --quiet --offline --allow-dirty --no-verify --target-dir "$work/packages" -p gmon -p gmon-demangle -p gprof 2>"$work/log" ||
     { cat "$work/log" >&2; exit 1; }
@@ -28,7 +34,6 @@ without_network=
 # An empty cargo directory: cargo must not take sources from the user's.
 export CARGO_HOME="$work/home" CARGO_TARGET_DIR="$work/target" CARGO_PROFILE_DEV_DEBUG=0
 unset RUSTFLAGS
-rm -rf "$work/home" "$work/tree" "$work/installed" "$work/outside"
 mkdir -p "$work/home" "$work/tree" "$work/outside/src"
 
 # The workspace as a distributor unpacks it: the sources, and the vendored sources, which the user's tree may have too.
@@ -46,8 +51,6 @@ for package in gmon gmon-demangle gprof; do
         [ -s "$work/sources/vendor/$package-$version/$text" ] || fail "$file lacks $text"
     done
     printf '{"files":{},"package":"%s"}' "$(sha256sum "$file" | cut -d ' ' -f 1)" >"$work/sources/vendor/$package-$version/.cargo-checksum.json"
-    # cargo does not rebuild a package of a registry whose version is unchanged.
-    rm -rf "$work/target/debug/.fingerprint/$package-"* "$work/oldest"
 done
 sed "s,\"vendor\",\"$work/sources/vendor\"," "$work/sources/.cargo/config.toml" >"$work/home/config.toml"
 
@@ -77,4 +80,7 @@ if [ -n "$oldest" ]; then
         "$root/testdata/bsd/basic.gmon" >"$work/hottest.oldest" || fail "$("$oldest/run" "$oldest/usr/bin/rustc" --version) cannot build gmon"
     cmp "$work/hottest" "$work/hottest.oldest" || fail "with the oldest Rust, the program that uses gmon prints something else"
 fi
+cd "$root"
+# With the built crates, 265 MB, the next run would need 35 seconds of CPU time instead of 90.
+remove_files
 echo "The packages of gmon, gmon-demangle, and gprof $version build from their .crate files${without_network:+, without a network device}."
