@@ -28,7 +28,7 @@ if [ -n "$missing" ]; then
     update
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
 fi
-work=$packages/work
+work=$packages/check-deb
 rm -rf "$work"
 mkdir "$work"
 trap 'rm -rf "$work"' EXIT
@@ -69,7 +69,7 @@ system=$packages/debian-$suite.tar
 # manpages-dev and bash-completion have files in the same directories as the packages.
 [ -f "$system" ] || {
     update
-    mmdebstrap --quiet --variant=minbase --include=gcc,libc6-dev,pkg-config,man-db,manpages-dev,bash-completion "$suite" "$system.new"
+    mmdebstrap --quiet --format=tar --variant=minbase --include=gcc,libc6-dev,pkg-config,man-db,manpages-dev,bash-completion "$suite" "$system.new"
     mv "$system.new" "$system"
 }
 root=$work/system
