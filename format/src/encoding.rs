@@ -126,47 +126,6 @@ pub enum Order {
     Big,
 }
 
-/// What is known about a file in advance, usually from the executable. `None` is detected; a given value is trusted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Hints {
-    /// The family.
-    pub form: Option<Form>,
-    /// The size of an address.
-    pub word: Option<Word>,
-    /// The sizes of an address and of a C `long`.
-    pub model: Option<DataModel>,
-    /// The byte order.
-    pub order: Option<Order>,
-    /// What the name of the file says.
-    pub(crate) name: Option<KnownName>,
-}
-
-/// The names of files that say something about their form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KnownName {
-    /// `mon.out`, which has no magic.
-    MonOut,
-    /// `gmon.sum`, whose header may be that of one of the profiles.
-    Sum,
-    /// `profile`, as in Linux's `/proc`.
-    KernelProfile,
-}
-
-/// A kind of hint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum HintKind {
-    /// [`Hints::form`].
-    Form,
-    /// [`Hints::word`].
-    Word,
-    /// [`Hints::model`].
-    Model,
-    /// [`Hints::order`].
-    Order,
-}
-
 impl Encoding {
     /// Makes an encoding.
     #[must_use]
@@ -178,57 +137,6 @@ impl Encoding {
     #[must_use]
     pub fn word(&self) -> Word {
         self.model.word()
-    }
-}
-
-impl Hints {
-    /// Knows nothing in advance.
-    #[must_use]
-    pub fn new() -> Hints {
-        Hints::default()
-    }
-
-    /// Knows the family.
-    #[must_use]
-    pub fn with_form(self, form: Form) -> Hints {
-        Hints { form: Some(form), ..self }
-    }
-
-    /// Does not know the family.
-    #[must_use]
-    pub fn without_form(self) -> Hints {
-        Hints { form: None, ..self }
-    }
-
-    /// Knows the size of an address.
-    #[must_use]
-    pub fn with_word(self, word: Word) -> Hints {
-        Hints { word: Some(word), ..self }
-    }
-
-    /// Knows the sizes of an address and of a C `long`.
-    #[must_use]
-    pub fn with_model(self, model: DataModel) -> Hints {
-        Hints { word: Some(model.word()), model: Some(model), ..self }
-    }
-
-    /// Knows the name of the file. Some forms have no magic, and only their name tells: `mon.out`, and Linux's
-    /// `/proc/profile`. The directories of a path make no difference.
-    #[must_use]
-    pub fn with_file_name(self, path: &[u8]) -> Hints {
-        let name = match path.rsplit(|byte| *byte == b'/').next() {
-            Some(b"mon.out") => Some(KnownName::MonOut),
-            Some(b"gmon.sum") => Some(KnownName::Sum),
-            Some(b"profile") => Some(KnownName::KernelProfile),
-            _ => None,
-        };
-        Hints { name, ..self }
-    }
-
-    /// Knows the byte order.
-    #[must_use]
-    pub fn with_order(self, order: Order) -> Hints {
-        Hints { order: Some(order), ..self }
     }
 }
 
@@ -357,17 +265,6 @@ impl fmt::Display for Encoding {
         let word = model.word();
         write!(f, "{word} {order} {form}")?;
         if *model == DataModel::Llp64 { f.write_str(" with 32-bit long") } else { Ok(()) }
-    }
-}
-
-impl fmt::Display for HintKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            HintKind::Form => "form",
-            HintKind::Word => "word size",
-            HintKind::Model => "data model",
-            HintKind::Order => "byte order",
-        })
     }
 }
 

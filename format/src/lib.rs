@@ -66,6 +66,8 @@ mod encoding;
 #[cfg(feature = "alloc")]
 mod error;
 #[cfg(feature = "alloc")]
+mod hints;
+#[cfg(feature = "alloc")]
 mod histogram;
 #[cfg(feature = "alloc")]
 mod histograms;
@@ -98,7 +100,7 @@ pub use detect::detect_reader;
 pub use detect::{Detection, Evidence, detect, read};
 pub use encode::Arc;
 #[cfg(feature = "alloc")]
-pub use encoding::{Counter, CounterWidth, DataModel, Encoding, Form, HintKind, Hints, OldHeader, Order, Word};
+pub use encoding::{Counter, CounterWidth, DataModel, Encoding, Form, OldHeader, Order, Word};
 #[cfg(feature = "std")]
 pub use error::IoError;
 #[cfg(feature = "alloc")]
@@ -106,6 +108,8 @@ pub use error::{
     Error, ErrorKind, Field, Foreign, HistogramError, Part, ReadError, SideFileBuildError, SideFileReadError,
     SideFileSumError, SumError, WriteError,
 };
+#[cfg(feature = "alloc")]
+pub use hints::{HintKind, Hints};
 #[cfg(feature = "alloc")]
 pub use histogram::Histogram;
 #[cfg(feature = "alloc")]

@@ -8,8 +8,8 @@ use super::detection::Detection;
 use super::evidence::Evidence;
 use super::file::File;
 use super::foreign;
-use super::raw_samples::are_floating;
-use crate::encoding::KnownName;
+use super::raw_samples::Floating;
+use crate::hints::KnownName;
 use crate::layout::{GMONVERSION, MAXARCS};
 use crate::older_rust::is_multiple;
 use crate::read::Result;
@@ -21,20 +21,53 @@ use crate::{Counter, DataModel, Encoding, Form, HintKind, Hints, Order, ReadErro
 /// 18 years for 2^60 calls.
 const IMPOSSIBLE: u64 = 1 << 28;
 
+/// A header that the file may have.
+struct Fit {
+    word: Word,
+    order: Order,
+    header: Header,
+    /// The size of what follows the samples.
+    arcs_size: u64,
+}
+
+impl Fit {
+    fn has_whole_arcs(&self) -> bool {
+        is_multiple(self.arcs_size, self.word.arc_size())
+    }
+}
+
 /// The encoding of a file of the 4.4BSD family, or the error in its header. `None` if no encoding has the version in
 /// the right place.
+///
+/// In a 32-bit file, a spare word is where a 64-bit file has the version, so both headers may fit. The headers with whole
+/// arcs win.
 pub(super) fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detection>> {
     let mut failure = None;
+    let mut fits: Vec<Fit> = Vec::new();
     for (word, order) in candidates(hints) {
         if !has_version(file.start(), word, order) {
             continue;
         }
         match read_header(file, word, order) {
-            Ok((header, arcs_size)) => return Some(detection(file, &header, arcs_size, (word, order), hints)),
+            Ok((header, arcs_size)) => fits.push(Fit { word, order, header, arcs_size }),
             Err(error) => failure = failure.or(Some(error)),
         }
     }
-    failure.map(Err)
+    if fits.iter().any(Fit::has_whole_arcs) {
+        fits.retain(Fit::has_whole_arcs);
+    }
+    match &*fits {
+        [] => failure.map(Err),
+        [fit] => Some(detection(file, fit, hints)),
+        several => {
+            let encoding = |fit: &Fit| {
+                let form = hints.form().unwrap_or_else(|| form_of(fit, hints, &mut Vec::new()));
+                Encoding::new(form, hints.model_for(fit.word), fit.order)
+            };
+            let candidates = several.iter().map(encoding).collect();
+            Some(Err(ReadError::Ambiguous { candidates, hint: HintKind::Word }))
+        }
+    }
 }
 
 /// The header of a file that is long enough for its samples, and the size of what follows the samples.
@@ -51,23 +84,18 @@ fn read_header(file: &impl File, word: Word, order: Order) -> Result<(Header, u6
     }
 }
 
-fn detection(
-    file: &mut impl File,
-    header: &Header,
-    arcs_size: u64,
-    (word, order): (Word, Order),
-    hints: &Hints,
-) -> Result<Detection> {
+fn detection(file: &mut impl File, fit: &Fit, hints: &Hints) -> Result<Detection> {
+    let &Fit { word, order, .. } = fit;
     let offset = word.size().saturating_mul(2).saturating_add(4) as u64;
     let mut evidence = vec![Evidence::Version { version: GMONVERSION as u32, offset, order }];
-    let form = match hints.form {
+    let form = match hints.form() {
         Some(form) => {
             evidence.push(Evidence::Hint(HintKind::Form));
             form
         }
-        None => form_of(header, arcs_size, word, hints, &mut evidence),
+        None => form_of(fit, hints, &mut evidence),
     };
-    look_at_samples(file.start(), header, form, (word, order), &mut evidence);
+    look_at_samples(file, fit, form, &mut evidence)?;
     let model = model(file, (form, word, order), hints, &mut evidence)?;
     Ok(Detection::new(Encoding { form, model, order }, evidence))
 }
@@ -83,7 +111,8 @@ fn has_version(start: &[u8], word: Word, order: Order) -> bool {
 ///
 /// No counter type is a multiple of an arc's size, so the two meanings of that word do not collide. Any other value
 /// is uninitialized memory of the writer.
-fn form_of(header: &Header, arcs_size: u64, word: Word, hints: &Hints, evidence: &mut Vec<Evidence>) -> Form {
+fn form_of(fit: &Fit, hints: &Hints, evidence: &mut Vec<Evidence>) -> Form {
+    let &Fit { word, ref header, arcs_size, .. } = fit;
     let value = header.spare;
     let has_whole_counters = |counter: &Counter| is_multiple(header.samples_size, counter.width.size() as u64);
     if let Some(counter) = Counter::from_histcounter_type(value).filter(has_whole_counters) {
@@ -98,7 +127,7 @@ fn form_of(header: &Header, arcs_size: u64, word: Word, hints: &Hints, evidence:
     let most = (MAXARCS as u64).saturating_mul(word.arc_size());
     let is_other = |bytes: u64| (1..=most).contains(&bytes) && is_multiple(bytes, word.arc_size());
     // Sums by older readers keep the header of one of the profiles.
-    let is_sum = hints.name == Some(KnownName::Sum);
+    let is_sum = hints.name() == Some(KnownName::Sum);
     match u64::try_from(value) {
         Ok(0) => {}
         Ok(bytes) if is_other(bytes) && !is_sum => evidence.push(Evidence::OtherArcsSize { value, size: arcs_size }),
@@ -107,23 +136,20 @@ fn form_of(header: &Header, arcs_size: u64, word: Word, hints: &Hints, evidence:
     Form::Bsd
 }
 
-/// Looks for counters that the header does not tell, in the part of the samples that is in memory.
-fn look_at_samples(
-    start: &[u8],
-    header: &Header,
-    form: Form,
-    (word, order): (Word, Order),
-    evidence: &mut Vec<Evidence>,
-) {
-    let size = usize::try_from(header.samples_size).unwrap_or(usize::MAX);
-    let samples = usize::try_from(word.header_size()).ok().and_then(|at| start.get(at..)).unwrap_or_default();
-    if are_floating(samples.get(..size).unwrap_or(samples), order) {
+/// Looks for counters that the header does not tell.
+fn look_at_samples(file: &mut impl File, fit: &Fit, form: Form, evidence: &mut Vec<Evidence>) -> Result<()> {
+    let &Fit { word, order, ref header, .. } = fit;
+    let start = word.header_size();
+    let mut floating = Floating::new(order);
+    file.scan(start..start.saturating_add(header.samples_size), |piece| floating.see(piece))?;
+    if floating.is_likely() {
         evidence.push(Evidence::FloatingSamples);
     }
     let has_look_of_psp = (form, word, order, header.profrate) == (Form::Bsd, Word::W32, Order::Little, 1000);
     if has_look_of_psp && header.samples_size == header.highpc.saturating_sub(header.lowpc) {
         evidence.push(Evidence::MaybeWideCounters);
     }
+    Ok(())
 }
 
 /// The size of a `long`, from the counts of the arcs.
@@ -137,7 +163,7 @@ fn model(
     evidence: &mut Vec<Evidence>,
 ) -> Result<DataModel> {
     let is_concerned = form == Form::Bsd && word == Word::W64 && order == Order::Little;
-    if let Some(model) = hints.model {
+    if let Some(model) = hints.model() {
         evidence.push(Evidence::Hint(HintKind::Model));
         return Ok(model);
     }
@@ -175,11 +201,11 @@ fn model(
 }
 
 /// The error for a file that is declared to be of the 4.4BSD family and does not have the version.
-pub(super) fn error(start: &[u8], hints: &Hints) -> ReadError {
-    let word = hints.word.unwrap_or(Word::W64);
-    let order = hints.order.unwrap_or(Order::Little);
-    match Header::read(&mut Cursor::new(start, word, order), word) {
+pub(super) fn error(file: &impl File, hints: &Hints) -> ReadError {
+    let word = hints.word().unwrap_or(Word::W64);
+    let order = hints.order().unwrap_or(Order::Little);
+    match Header::read(&mut Cursor::new(file.start(), word, order), word) {
         Err(error) => error,
-        Ok(_) => foreign::error(start, hints),
+        Ok(_) => foreign::error(file, hints),
     }
 }

@@ -12,7 +12,7 @@ pub(super) const ORDERS: [Order; 2] = [Order::Little, Order::Big];
 
 /// The encodings of a form that match the hints, more likely ones first.
 pub(super) fn candidates(hints: &Hints) -> impl Iterator<Item = (Word, Order)> + use<> {
-    let Hints { word, order, .. } = *hints;
+    let (word, order) = (hints.word(), hints.order());
     let pairs = WORDS.into_iter().flat_map(|word| ORDERS.into_iter().map(move |order| (word, order)));
     pairs.filter(move |pair| word.is_none_or(|word| word == pair.0) && order.is_none_or(|order| order == pair.1))
 }
@@ -21,6 +21,13 @@ pub(super) fn candidates(hints: &Hints) -> impl Iterator<Item = (Word, Order)> +
 /// bins above 4096 bytes would be useless.
 pub(super) fn is_plausible(bins: u64, span: u64) -> bool {
     bins != 0 && span != 0 && bins <= span.saturating_mul(2) && span <= bins.saturating_mul(4096)
+}
+
+/// Whether some call of `profil` makes this many bins for this many bytes of code. A scale is a 16-bit fraction of at least
+/// 2, with which a bin has 65536 bytes, or all code has one bin.
+pub(super) fn is_possible(bins: u64, span: u64) -> bool {
+    let is_dense_enough = bins == 1 || span <= bins.saturating_mul(1 << 16);
+    bins != 0 && span != 0 && bins <= span.saturating_mul(2) && is_dense_enough
 }
 
 /// Keeps the encodings that fit better, if there are any.
@@ -42,7 +49,7 @@ pub(super) fn one<Fit>(
         return Some(Ok(Detection::new(*encoding, evidence(encoding, fit))));
     }
     let differ = |is_other: &dyn Fn(&Encoding) -> bool| others.iter().any(|(other, _)| is_other(other));
-    let hint = if hints.word.is_none() && differ(&|other| other.word() != first.0.word()) {
+    let hint = if hints.word().is_none() && differ(&|other| other.word() != first.0.word()) {
         HintKind::Word
     } else if differ(&|other| other.order != first.0.order) {
         HintKind::Order

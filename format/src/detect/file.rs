@@ -1,5 +1,7 @@
 //! A file whose encoding is to be found: it may be read several times.
 
+use core::ops::Range;
+
 use crate::Encoding;
 use crate::read::input::Input;
 use crate::read::{Records, Result};
@@ -23,6 +25,10 @@ pub(super) trait File {
 
     /// The records of the file in one encoding, from its start.
     fn records(&mut self, encoding: Encoding) -> Result<Records<Self::Input<'_>>>;
+
+    /// Shows the bytes at these offsets to `see`, as far as the file has them, until `see` returns false. All pieces but
+    /// the last one have a multiple of eight bytes.
+    fn scan(&mut self, offsets: Range<u64>, see: impl FnMut(&[u8]) -> bool) -> Result<()>;
 }
 
 /// A file in memory.
@@ -45,10 +51,17 @@ impl<'b> File for InMemory<'b> {
     fn records(&mut self, encoding: Encoding) -> Result<Records<&'b [u8]>> {
         Records::new(self.0, encoding)
     }
+
+    fn scan(&mut self, offsets: Range<u64>, mut see: impl FnMut(&[u8]) -> bool) -> Result<()> {
+        let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(self.0.len());
+        see(self.0.get(at(offsets.start)..at(offsets.end)).unwrap_or_default());
+        Ok(())
+    }
 }
 
 #[cfg(feature = "std")]
 pub(super) mod in_pieces {
+    use core::ops::Range;
     use std::io::{Read, Seek, SeekFrom};
     use std::vec::Vec;
 
@@ -56,6 +69,9 @@ pub(super) mod in_pieces {
     use crate::Encoding;
     use crate::read::input::stream::Stream;
     use crate::read::{Records, Result};
+
+    /// The size of a piece of a scan in bytes.
+    const PIECE: u64 = 1 << 16;
 
     /// A file that is read in pieces.
     pub(crate) struct InPieces<R> {
@@ -71,6 +87,11 @@ pub(super) mod in_pieces {
             let mut start = Vec::new();
             reader.by_ref().take(START).read_to_end(&mut start)?;
             Ok(InPieces { reader, start, length })
+        }
+
+        /// Goes to the start of the file, for whoever reads the file next.
+        pub(crate) fn rewind(&mut self) -> Result<()> {
+            Ok(self.reader.rewind()?)
         }
     }
 
@@ -91,6 +112,21 @@ pub(super) mod in_pieces {
         fn records(&mut self, encoding: Encoding) -> Result<Records<Stream<&mut R>>> {
             self.reader.rewind()?;
             Records::from_reader(&mut self.reader, encoding)
+        }
+
+        fn scan(&mut self, offsets: Range<u64>, mut see: impl FnMut(&[u8]) -> bool) -> Result<()> {
+            let mut left = offsets.end.saturating_sub(offsets.start);
+            let mut piece = Vec::new();
+            self.reader.seek(SeekFrom::Start(offsets.start))?;
+            while left != 0 {
+                piece.clear();
+                let read = self.reader.by_ref().take(left.min(PIECE)).read_to_end(&mut piece)?;
+                if read == 0 || !see(&piece) {
+                    break;
+                }
+                left = left.saturating_sub(read as u64);
+            }
+            Ok(())
         }
     }
 }

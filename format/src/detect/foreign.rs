@@ -1,13 +1,14 @@
 //! Recognizes files that are sometimes mistaken for profiles of a supported form.
 
 use super::candidates::ORDERS;
-use crate::encoding::KnownName;
+use super::file::File;
+use crate::hints::KnownName;
 use crate::layout::side_file::MAGIC;
 use crate::read::cursor::Cursor;
 use crate::{Foreign, Hints, ReadError, Word};
 
 /// The size of the smallest header: 4.2BSD's two addresses and a size, of 32 bits each.
-const SMALLEST_HEADER: usize = 12;
+const SMALLEST_HEADER: u64 = 12;
 
 /// The format of a file that is not a profile.
 pub(super) fn of(start: &[u8]) -> Option<Foreign> {
@@ -15,22 +16,23 @@ pub(super) fn of(start: &[u8]) -> Option<Foreign> {
 }
 
 /// The error for a file that has no known form.
-pub(super) fn error(start: &[u8], hints: &Hints) -> ReadError {
+pub(super) fn error(file: &impl File, hints: &Hints) -> ReadError {
+    let start = file.start();
     match (of(start), start.first_chunk()) {
         (Some(foreign), _) => ReadError::Foreign(foreign),
-        (None, _) if hints.name == Some(KnownName::KernelProfile) && is_kernel_profile(start) => {
+        (None, _) if hints.name() == Some(KnownName::KernelProfile) && is_kernel_profile(file) => {
             ReadError::Foreign(Foreign::KernelProfile)
         }
-        (None, Some(magic)) if start.len() >= SMALLEST_HEADER => ReadError::Unknown { magic: *magic },
-        (None, _) => ReadError::TooShort { size: start.len() as u64 },
+        (None, Some(magic)) if file.length() >= SMALLEST_HEADER => ReadError::Unknown { magic: *magic },
+        (None, _) => ReadError::TooShort { size: file.length() },
     }
 }
 
 /// Whether a file may be Linux's `/proc/profile`: counters of four bytes after the number of code bytes for each, which is a
 /// power of two. Many files may be, so the name must say so, too.
-fn is_kernel_profile(start: &[u8]) -> bool {
-    let is_step = |order| Cursor::new(start, Word::W32, order).u32().is_ok_and(u32::is_power_of_two);
-    start.len() > 4 && start.len() % 4 == 0 && ORDERS.into_iter().any(is_step)
+fn is_kernel_profile(file: &impl File) -> bool {
+    let is_step = |order| Cursor::new(file.start(), Word::W32, order).u32().is_ok_and(u32::is_power_of_two);
+    file.length() > 4 && file.length() % 4 == 0 && ORDERS.into_iter().any(is_step)
 }
 
 fn by_magic(bytes: &[u8]) -> Option<Foreign> {

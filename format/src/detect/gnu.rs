@@ -41,17 +41,20 @@ pub(super) fn find(file: &mut impl File, hints: &Hints) -> Result<Detection> {
 }
 
 /// Checks that no other encoding fits as well with another content. In another byte order, the addresses must be as high.
+/// An encoding without records has no addresses: all encodings with records are its rivals.
 fn check(best: &Candidate, all: &[Candidate], hints: &Hints) -> Result<()> {
-    let is_rival = |other: &&Candidate| {
-        let is_equal = other.encoding.word() != best.encoding.word() || other.rank.highest == best.rank.highest;
-        other.failure.is_none() && other.records > 0 && other.rank.plausible == best.rank.plausible && is_equal
+    let is_best = |other: &Candidate| other.encoding == best.encoding;
+    let is_equal = |other: &Candidate| {
+        other.encoding.word() != best.encoding.word() || other.rank.highest == best.rank.highest || best.records == 0
     };
+    let fits = |other: &Candidate| other.failure.is_none() && other.rank.plausible == best.rank.plausible;
+    let is_rival = |other: &&Candidate| is_best(other) || other.records > 0 && fits(other) && is_equal(other);
     let candidates: Vec<Encoding> = all.iter().filter(is_rival).map(|candidate| candidate.encoding).collect();
     if candidates.len() < 2 {
         return Ok(());
     }
     let is_other_word = |other: &Encoding| other.word() != best.encoding.word();
-    let hint = match hints.word {
+    let hint = match hints.word() {
         None if candidates.iter().any(is_other_word) => HintKind::Word,
         _ => HintKind::Order,
     };
@@ -83,7 +86,7 @@ struct Rank {
 impl Candidate {
     fn new(file: &mut impl File, word: Word, order: Order) -> Result<Candidate> {
         let encoding = Encoding::new(Form::Gnu, word.into(), order);
-        let mut rank = Rank { complete: false, plausible: true, progress: 0, highest: Reverse(0) };
+        let mut rank = Rank { complete: false, plausible: false, progress: 0, highest: Reverse(0) };
         let mut count = 0_u64;
         let mut failure = None;
         let mut records = file.records(encoding)?;
@@ -99,7 +102,7 @@ impl Candidate {
         rank.progress = records.offset();
         rank.complete = failure.is_none();
         // If the file is damaged, the position of the damage says more than a name.
-        rank.plausible &= rank.complete;
+        rank.plausible = rank.complete && records.has_usual_names();
         Ok(Candidate { encoding, failure, rank, records: count })
     }
 
@@ -112,17 +115,17 @@ impl Candidate {
         let mut evidence =
             vec![Evidence::Magic { magic: GNU_MAGIC }, Evidence::Version { version, offset: VERSION_OFFSET, order }];
         // Version 0 is the same in both byte orders.
-        match hints.order {
+        match hints.order() {
             Some(_) => evidence.push(Evidence::Hint(HintKind::Order)),
             None if version == 0 && self.records > 0 => evidence.push(Evidence::LowAddresses { order }),
             None => {}
         }
-        evidence.push(match hints.word {
+        evidence.push(match hints.word() {
             Some(_) => Evidence::Hint(HintKind::Word),
             None if self.records == 0 => Evidence::NoRecords,
             None => Evidence::RecordsEnd { word: self.encoding.word() },
         });
-        let model = hints.model.unwrap_or(self.encoding.model);
+        let model = hints.model_for(self.encoding.word());
         Detection::new(Encoding { model, ..self.encoding }, evidence)
     }
 }
@@ -130,20 +133,11 @@ impl Candidate {
 impl Rank {
     fn see(&mut self, record: &Record) {
         let highest = match record {
-            Record::Histogram(histogram) => {
-                self.plausible &= is_name(histogram.unit().dimension.field());
-                histogram.highpc()
-            }
+            Record::Histogram(histogram) => histogram.highpc(),
             Record::Arc(arc) => arc.frompc.max(arc.selfpc),
             Record::Block(block) => block.addr,
             _ => 0,
         };
         self.highest = self.highest.min(Reverse(highest));
     }
-}
-
-/// Whether a field is printable text, padded with NULs.
-fn is_name(field: &[u8; 15]) -> bool {
-    let mut bytes = field.iter().skip_while(|byte| byte.is_ascii_graphic() || **byte == b' ');
-    bytes.all(|byte| *byte == 0)
 }

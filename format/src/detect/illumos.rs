@@ -16,10 +16,10 @@ pub(super) fn find(file: &impl File, hints: &Hints) -> Option<Result<Detection>>
     let start = file.start();
     let (form, model, order, version) = prof(start).or_else(|| rtld(start))?;
     // All addresses of `PROF` files have 64 bits, for programs of either word size: the caller may know that of the program.
-    let hinted = hints.model.or(hints.word.map(DataModel::from));
+    let hinted = hints.model().or(hints.word().map(DataModel::from));
     let model = if form == Form::IllumosProf { hinted.unwrap_or(model) } else { model };
-    let is_hinted = hints.word.is_none_or(|word| word == model.word());
-    if !is_hinted || hints.order.is_some_and(|hint| hint != order) {
+    let is_hinted = hints.word().is_none_or(|word| word == model.word());
+    if !is_hinted || hints.order().is_some_and(|hint| hint != order) {
         return None;
     }
     let magic = start.first_chunk().copied().unwrap_or_default();

@@ -7,13 +7,17 @@ use super::detection::Detection;
 use super::evidence::Evidence;
 use super::file::File;
 use crate::layout::{GNU_MAGIC, LD_PROFILE_VERSION};
+use crate::ld_profile::LdProfileSizes;
 use crate::read::Result;
 use crate::read::cursor::Cursor;
-use crate::read::ld_profile::Table;
-use crate::{Encoding, Form, HintKind, Hints, Order, ReadError, Word};
+use crate::{Encoding, Form, HintKind, Hints, Histogram, Order, ReadError, Record, Word};
 
 /// The offset of the version.
 const VERSION_OFFSET: u64 = 4;
+
+/// The size of what precedes the number of arcs, without the two addresses and the bins: the header, two tags, and the
+/// rest of the histogram.
+const TO_NUMBER_OF_ARCS: u64 = 52;
 
 /// Whether the file has the magic and the version, in any byte order.
 pub(super) fn is_one(start: &[u8]) -> bool {
@@ -29,31 +33,34 @@ fn has_version(start: &[u8], order: Order) -> bool {
 pub(super) fn find(file: &mut impl File, hints: &Hints) -> Result<Detection> {
     let mut failure = None;
     for (word, order) in candidates(hints) {
-        let encoding = Encoding::new(Form::LdProfile, hints.model.unwrap_or(word.into()), order);
+        let encoding = Encoding::new(Form::LdProfile, hints.model_for(word), order);
         let first = file.records(encoding)?.next();
         match first {
-            Some(Ok(_)) => return Ok(detection(file, encoding, hints)),
+            Some(Ok(Record::Histogram(samples))) => return detection(file, encoding, &samples, hints),
             #[cfg(feature = "std")]
             Some(Err(error @ ReadError::Io(_))) => return Err(error),
             // The error in the right byte order says more.
             Some(Err(error)) if failure.is_none() || has_version(file.start(), order) => failure = Some(error),
-            Some(Err(_)) | None => {}
+            Some(_) | None => {}
         }
     }
     Err(failure.unwrap_or(ReadError::Empty))
 }
 
-fn detection(file: &impl File, encoding: Encoding, hints: &Hints) -> Detection {
+fn detection(file: &mut impl File, encoding: Encoding, samples: &Histogram, hints: &Hints) -> Result<Detection> {
     let (word, order) = (encoding.word(), encoding.order);
     let mut evidence = vec![
         Evidence::Magic { magic: GNU_MAGIC },
         Evidence::Version { version: LD_PROFILE_VERSION, offset: VERSION_OFFSET, order },
-        hints.word.map_or(Evidence::BinsFit { word }, |_| Evidence::Hint(HintKind::Word)),
+        hints.word().map_or(Evidence::BinsFit { word }, |_| Evidence::Hint(HintKind::Word)),
     ];
-    // The table of a file that is read in pieces may not be in memory.
-    if let Ok(table) = Table::read(&mut Cursor::new(file.start(), word, order)) {
-        let (counted, most) = (table.counted_arcs, table.sizes.most_arcs);
+    let head = (word.size() as u64).saturating_mul(2).saturating_add(TO_NUMBER_OF_ARCS);
+    let at = head.saturating_add(samples.len().saturating_mul(2));
+    let most = LdProfileSizes::new(samples.highpc().saturating_sub(samples.lowpc()), word).most_arcs;
+    file.scan(at..at.saturating_add(4), |number| {
+        let counted = Cursor::new(number, word, order).u32().map_or(0, u64::from);
         evidence.extend((counted > most).then_some(Evidence::FullTable { counted, most }));
-    }
-    Detection::new(encoding, evidence)
+        false
+    })?;
+    Ok(Detection::new(encoding, evidence))
 }

@@ -7,19 +7,40 @@ use crate::read::cursor::u64_of;
 /// The largest count in a floating-point number that is exact.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// Whether samples look like floating-point numbers of 64 bits: at least two groups of eight bytes are not 0, and each
+/// Looks for samples that are floating-point numbers of 64 bits: at least two groups of eight bytes are not 0, and each
 /// of these is a whole number above 0.
 ///
 /// FreeBSD's `gprof -s` has its sums in such numbers, and writes the first bytes of them in place of counters.
-pub(super) fn are_floating(samples: &[u8], order: Order) -> bool {
-    let mut hit = arrays(samples).map(|group| u64_of(group, order)).filter(|bits| *bits != 0);
-    let mut found = 0_u64;
-    let all = hit.all(|bits| {
-        let value = f64::from_bits(bits);
-        found = found.saturating_add(1);
-        (1.0..=MOST).contains(&value) && (value as u64) as f64 == value
-    });
-    all && found >= 2
+pub(super) struct Floating {
+    order: Order,
+    /// The number of groups that are not 0.
+    found: u64,
+    /// All groups may be floating-point numbers.
+    all: bool,
+}
+
+impl Floating {
+    pub(super) fn new(order: Order) -> Floating {
+        Floating { order, found: 0, all: true }
+    }
+
+    /// Looks at a piece of the samples. All pieces but the last one have whole groups. Returns whether the next piece can
+    /// make a difference.
+    pub(super) fn see(&mut self, samples: &[u8]) -> bool {
+        let order = self.order;
+        let mut hit = arrays(samples).map(|group| u64_of(group, order)).filter(|bits| *bits != 0);
+        self.all &= hit.all(|bits| {
+            let value = f64::from_bits(bits);
+            self.found = self.found.saturating_add(1);
+            (1.0..=MOST).contains(&value) && (value as u64) as f64 == value
+        });
+        self.all
+    }
+
+    /// Whether the samples look like floating-point numbers.
+    pub(super) fn is_likely(&self) -> bool {
+        self.all && self.found >= 2
+    }
 }
 
 #[cfg(test)]
@@ -33,6 +54,14 @@ mod tests {
             Order::Big => value.to_be_bytes(),
         };
         values.iter().flat_map(bytes).collect()
+    }
+
+    fn are_floating(samples: &[u8], order: Order) -> bool {
+        let (mut whole, mut pieces) = (Floating::new(order), Floating::new(order));
+        whole.see(samples);
+        let _ = samples.chunks(16).all(|piece| pieces.see(piece));
+        assert_eq!(whole.is_likely(), pieces.is_likely());
+        whole.is_likely()
     }
 
     #[test]

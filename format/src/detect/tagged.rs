@@ -14,7 +14,7 @@ use crate::{Encoding, Form, HintKind, Hints, Order, ReadError, Record, Word};
 /// The encoding of a tagged file; `None` for other files.
 pub(super) fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detection>> {
     let (word, order) = magic(file.start())?;
-    if hints.word.is_some_and(|hint| hint != word) || hints.order.is_some_and(|hint| hint != order) {
+    if hints.word().is_some_and(|hint| hint != word) || hints.order().is_some_and(|hint| hint != order) {
         return None;
     }
     Some(detection(file, (word, order), hints))
@@ -33,7 +33,7 @@ fn detection(file: &mut impl File, (word, order): (Word, Order), hints: &Hints) 
     let magic = file.start().first_chunk().copied().unwrap_or_default();
     let mut evidence = vec![Evidence::Magic { magic }];
     let of = |form| Encoding { form, model: word.into(), order };
-    let form = match hints.form {
+    let form = match hints.form() {
         Some(form) => {
             evidence.push(Evidence::Hint(HintKind::Form));
             form
@@ -82,6 +82,8 @@ impl Walk {
                     walk.fits &= !image.path().is_empty() && !image.path().iter().any(u8::is_ascii_control);
                 }
                 Ok(_) => {}
+                #[cfg(feature = "std")]
+                Err(error @ ReadError::Io(_)) => return Err(error),
                 Err(_) => walk.fits = false,
             }
             walk.end = records.offset();

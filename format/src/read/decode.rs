@@ -24,6 +24,11 @@ pub(crate) trait Decode: Clone {
         0
     }
 
+    /// Whether each name of a unit so far is printable text that is padded with NULs.
+    fn has_usual_names(&self) -> bool {
+        true
+    }
+
     /// Skips the arcs that come next, and returns their number.
     fn skip_arcs(&mut self, _cursor: &mut Cursor<'_>) -> usize {
         0

@@ -74,6 +74,10 @@ impl Decode for Decoder {
         of_form!(self, block_lists())
     }
 
+    fn has_usual_names(&self) -> bool {
+        of_form!(self, has_usual_names())
+    }
+
     fn skip_arcs(&mut self, cursor: &mut Cursor<'_>) -> usize {
         of_form!(self, skip_arcs(cursor))
     }

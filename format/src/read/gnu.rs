@@ -19,6 +19,8 @@ pub(crate) struct GnuDecoder {
     blocks: u64,
     /// The number of lists of basic blocks so far.
     lists: usize,
+    /// The field of a dimension was not text that is padded with NULs.
+    has_unusual_name: bool,
 }
 
 impl Decode for GnuDecoder {
@@ -35,7 +37,7 @@ impl Decode for GnuDecoder {
             let offset = cursor.offset();
             cursor.begin_record();
             match cursor.u8()? {
-                GNU_TAG_HISTOGRAM => match histogram(cursor)? {
+                GNU_TAG_HISTOGRAM => match self.histogram(cursor)? {
                     Some(histogram) => return Ok(Some(Record::Histogram(histogram))),
                     None => continue,
                 },
@@ -73,6 +75,10 @@ impl Decode for GnuDecoder {
         self.lists
     }
 
+    fn has_usual_names(&self) -> bool {
+        !self.has_unusual_name
+    }
+
     fn skip_arcs(&mut self, cursor: &mut Cursor<'_>) -> usize {
         if self.version.is_none() || self.blocks != 0 {
             return 0;
@@ -102,6 +108,33 @@ impl GnuDecoder {
         self.version = Some(version);
         Ok(version)
     }
+
+    /// The histogram after a tag; `None` if the record has neither range nor bins, which is no information.
+    fn histogram(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Histogram>> {
+        // lowpc, highpc; then hist_size, profrate, 15 bytes of dimension, 1 of abbreviation.
+        let size = cursor.word_size().saturating_mul(2).saturating_add(24);
+        let mut header = cursor.split(size as u64, Part::Histogram)?;
+        let offset = header.offset();
+        let (lowpc, highpc) = (header.word()?, header.word()?);
+        let bins = u64::from(header.u32()?);
+        let profrate = header.u32()?;
+        let dimension = header.array()?;
+        self.has_unusual_name |= !is_name(&dimension);
+        let unit = Unit { profrate, dimension: Dimension::from_field(dimension), abbrev: header.u8()? };
+        check_range(lowpc, highpc, bins, offset)?;
+        let samples = cursor.split(bins.saturating_mul(2), Part::Histogram)?;
+        if bins == 0 {
+            return Ok(None);
+        }
+        let bins = bins::read(samples.rest(), Counter::U16, samples.order());
+        Ok(Histogram::new(lowpc..highpc, unit, bins).ok())
+    }
+}
+
+/// Whether a field is printable text that is padded with NULs.
+fn is_name(field: &[u8; 15]) -> bool {
+    let mut bytes = field.iter().skip_while(|byte| byte.is_ascii_graphic() || **byte == b' ');
+    bytes.all(|byte| *byte == 0)
 }
 
 /// Whether a chunk of the size of an arc record is an arc record.
@@ -112,26 +145,6 @@ fn is_arc<const N: usize>(record: &[u8; N]) -> bool {
 /// The bytes of a number in a record, which must be long enough.
 fn part<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
     record.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
-}
-
-/// The histogram after a tag; `None` if the record has neither range nor bins, which is no information.
-fn histogram(cursor: &mut Cursor<'_>) -> Result<Option<Histogram>> {
-    // lowpc, highpc; then hist_size, profrate, 15 bytes of dimension, 1 of abbreviation.
-    let size = cursor.word_size().saturating_mul(2).saturating_add(24);
-    let mut header = cursor.split(size as u64, Part::Histogram)?;
-    let offset = header.offset();
-    let (lowpc, highpc) = (header.word()?, header.word()?);
-    let bins = u64::from(header.u32()?);
-    let profrate = header.u32()?;
-    let dimension = Dimension::from_field(header.array()?);
-    let unit = Unit { profrate, dimension, abbrev: header.u8()? };
-    check_range(lowpc, highpc, bins, offset)?;
-    let samples = cursor.split(bins.saturating_mul(2), Part::Histogram)?;
-    if bins == 0 {
-        return Ok(None);
-    }
-    let bins = bins::read(samples.rest(), Counter::U16, samples.order());
-    Ok(Histogram::new(lowpc..highpc, unit, bins).ok())
 }
 
 fn arc(cursor: &mut Cursor<'_>) -> Result<Arc> {

@@ -57,16 +57,16 @@ impl Decode for LdProfileDecoder {
 }
 
 /// What comes before the arcs.
-pub(crate) struct Table {
-    pub(crate) histogram: Histogram,
+struct Table {
+    histogram: Histogram,
     /// The number of arcs that were counted, which exceeds the size of the table if processes found the table full.
-    pub(crate) counted_arcs: u64,
-    pub(crate) sizes: LdProfileSizes,
+    counted_arcs: u64,
+    sizes: LdProfileSizes,
 }
 
 impl Table {
     /// Reads the header, the histogram, and the number of arcs. The cursor stops at the first arc.
-    pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Table> {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Table> {
         check_header(cursor)?;
         tag(cursor, 0, Part::Histogram)?;
         let word = cursor.word_size() as u64;

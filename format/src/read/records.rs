@@ -93,6 +93,12 @@ impl<I: Input> Records<I> {
         self.encoding
     }
 
+    /// Whether each name of a unit so far is printable text that is padded with NULs in the file. [`crate::Dimension`] does
+    /// not have the bytes after the first NUL.
+    pub(crate) fn has_usual_names(&self) -> bool {
+        self.decoder.has_usual_names()
+    }
+
     fn decode(&mut self) -> Result<Option<Record>> {
         if self.input.window().len() < LOOKAHEAD {
             self.input.fill(PIECE)?;

@@ -225,14 +225,7 @@ pub struct KnownForm {
 impl KnownForm {
     /// What is known about the profiles of an image: what the command line says, and otherwise what the image says.
     pub(crate) fn hints(&self, image: gmon::Hints) -> gmon::Hints {
-        let known = self.hints;
-        let mut hints = image;
-        hints.form = known.form;
-        if known.word.is_some() {
-            (hints.word, hints.model) = (known.word, known.model);
-        }
-        hints.order = known.order.or(hints.order);
-        hints
+        self.hints.or(image)
     }
 }
 

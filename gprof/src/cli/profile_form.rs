@@ -36,7 +36,7 @@ const ORDERS: [(&str, Order); 2] = [("little", Order::Little), ("big", Order::Bi
 pub(super) fn known(gnu: Option<&OsStr>, ours: Option<&OsStr>, compat: Compat) -> Result<KnownForm, Error> {
     let known = of_gnu(gnu, compat)?;
     let Some(text) = ours else { return Ok(known) };
-    if known.hints.form.is_some() {
+    if known.hints.form().is_some() {
         return Err(Error::Usage("'--file-format' and '--profile-form' cannot be used together".to_owned()));
     }
     Ok(KnownForm { hints: of_ours(&text.to_string_lossy())?, or_old: false })
@@ -59,19 +59,16 @@ fn of_gnu(name: Option<&OsStr>, compat: Compat) -> Result<KnownForm, Error> {
             return Err(Error::Usage(format!("unknown form '{name}' for '--file-format' ({known})")));
         }
     };
-    let mut hints = Hints::new();
-    hints.form = form;
-    Ok(KnownForm { hints, or_old })
+    Ok(KnownForm { hints: of_form(form), or_old })
 }
 
 /// `FORM[,MODEL][,ORDER]`.
 fn of_ours(text: &str) -> Result<Hints, Error> {
     let mut words = text.split(',');
-    let mut hints = Hints::new();
-    hints.form = form(words.next().unwrap_or_default())?;
+    let mut hints = of_form(form(words.next().unwrap_or_default())?);
     for word in words {
-        let model = MODELS.iter().find(|(name, _)| *name == word).filter(|_| hints.model.is_none());
-        let order = ORDERS.iter().find(|(name, _)| *name == word).filter(|_| hints.order.is_none());
+        let model = MODELS.iter().find(|(name, _)| *name == word).filter(|_| hints.model().is_none());
+        let order = ORDERS.iter().find(|(name, _)| *name == word).filter(|_| hints.order().is_none());
         hints = match (model, order) {
             (Some((_, model)), _) => hints.with_model(*model),
             (_, Some((_, order))) => hints.with_order(*order),
@@ -82,6 +79,10 @@ fn of_ours(text: &str) -> Result<Hints, Error> {
         };
     }
     Ok(hints)
+}
+
+fn of_form(form: Option<Form>) -> Hints {
+    form.map_or_else(Hints::new, |form| Hints::new().with_form(form))
 }
 
 fn form(name: &str) -> Result<Option<Form>, Error> {
@@ -141,7 +142,7 @@ mod tests {
 
     fn gnu(text: &str) -> Option<(Option<Form>, bool)> {
         let known = known(Some(OsStr::new(text)), None, Compat::default()).ok()?;
-        Some((known.hints.form, known.or_old))
+        Some((known.hints.form(), known.or_old))
     }
 
     #[test]
@@ -152,11 +153,11 @@ mod tests {
         assert_eq!(ours("old-bsd-padded,lp64,big"), Ok(all));
         assert_eq!(ours("old-bsd-padded,big,lp64"), Ok(all));
         assert_eq!(
-            ours("freebsd-i64").map(|hints| hints.form),
+            ours("freebsd-i64").map(|hints| hints.form()),
             Ok(Counter::from_histcounter_type(-64).map(Form::FreeBsd))
         );
         assert_eq!(
-            ours("freebsd-u8").map(|hints| hints.form),
+            ours("freebsd-u8").map(|hints| hints.form()),
             Ok(Counter::from_histcounter_type(8).map(Form::FreeBsd))
         );
         for wrong in

@@ -55,7 +55,7 @@ fn fits(slice: &Slice<'_>, path: &ProfilePath, bytes: &[u8], known: &KnownForm) 
     let fits = || {
         let headers = Headers::read(slice.data).ok()?;
         let hints = known.hints(headers.hints);
-        if hints.word != headers.hints.word || hints.order != headers.hints.order {
+        if hints.word() != headers.hints.word() || hints.order() != headers.hints.order() {
             return None;
         }
         let profile = profile_file::parse(path, bytes, &hints).ok()?.profile;

@@ -120,10 +120,10 @@ pub fn detect(mut input: &[u8]) {
     match found {
         Ok(detection) => {
             let found = detection.encoding();
-            assert!(hints.form.is_none_or(|form| form == found.form), "{hints:?} {found:?}");
-            assert!(hints.word.is_none_or(|word| word == found.word()), "{hints:?} {found:?}");
-            assert!(hints.model.is_none_or(|model| model == found.model), "{hints:?} {found:?}");
-            assert!(hints.order.is_none_or(|order| order == found.order), "{hints:?} {found:?}");
+            assert!(hints.form().is_none_or(|form| form == found.form), "{hints:?} {found:?}");
+            assert!(hints.word().is_none_or(|word| word == found.word()), "{hints:?} {found:?}");
+            assert!(hints.model().is_none_or(|model| model == found.model), "{hints:?} {found:?}");
+            assert!(hints.order().is_none_or(|order| order == found.order), "{hints:?} {found:?}");
             assert!(detection.evidence().iter().all(|evidence| !evidence.to_string().is_empty()));
             let all = Hints::new().with_form(found.form).with_model(found.model).with_order(found.order);
             assert_eq!(gmon::detect(input, &all).map(|detection| detection.encoding()), Ok(found));
