@@ -281,9 +281,9 @@ impl fmt::Display for DataModel {
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Form::FreeBsd(counter) => return write!(f, "FreeBSD ({counter} counters)"),
             Form::Gnu => "GNU",
             Form::Bsd => "4.4BSD",
-            Form::FreeBsd(_) => "FreeBSD",
             Form::OpenBsd => "OpenBSD",
             Form::OldBsd(OldHeader::Packed) => "4.2BSD",
             Form::OldBsd(OldHeader::Padded) => "4.2BSD (padded header)",
@@ -295,6 +295,13 @@ impl fmt::Display for Form {
             Form::IllumosRtld => "illumos run-time linker",
             Form::MonOut => "mon.out",
         })
+    }
+}
+
+/// The [name](Counter::name).
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

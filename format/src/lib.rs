@@ -74,6 +74,8 @@ mod histograms;
 #[cfg(feature = "alloc")]
 mod ld_profile;
 #[cfg(feature = "alloc")]
+mod names;
+#[cfg(feature = "alloc")]
 pub mod object_list;
 #[cfg(feature = "alloc")]
 mod older_rust;
@@ -112,6 +114,8 @@ pub use error::{
 pub use hints::{HintKind, Hints};
 #[cfg(feature = "alloc")]
 pub use histogram::Histogram;
+#[cfg(feature = "alloc")]
+pub use names::UnknownName;
 #[cfg(feature = "alloc")]
 pub use profile::{Orders, Profile};
 #[cfg(feature = "std")]

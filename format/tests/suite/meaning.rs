@@ -1,13 +1,10 @@
 //! Profiles, encodings, and errors as the JSON of the suite: testdata/format/README.md has its members.
 
-use gmon::{
-    Arc, Counter, DataModel, Encoding, ErrorKind, Form, Hints, Histogram, Image, OldHeader, Order, Profile, ReadError,
-};
+use std::str::FromStr;
+
+use gmon::{Arc, Encoding, ErrorKind, Form, Hints, Histogram, Image, OldHeader, Profile, ReadError, UnknownName};
 use serde_json::{Map, Value, json};
 
-const MODELS: [(&str, DataModel); 3] =
-    [("ilp32", DataModel::Ilp32), ("lp64", DataModel::Lp64), ("llp64", DataModel::Llp64)];
-const ORDERS: [(&str, Order); 2] = [("little", Order::Little), ("big", Order::Big)];
 const HEADERS: [(&str, OldHeader); 3] =
     [("packed", OldHeader::Packed), ("padded", OldHeader::Padded), ("wide", OldHeader::Wide)];
 const KINDS: [(&str, ErrorKind); 7] = [
@@ -101,31 +98,26 @@ fn of_image(image: &Image) -> Value {
 
 fn of_encoding(encoding: Encoding) -> Map<String, Value> {
     let mut members = Map::new();
-    let mut form = |name: &str| members.insert("form".into(), name.into());
-    match encoding.form {
-        Form::Gnu => form("gnu"),
-        Form::Bsd => form("bsd"),
+    let form = match encoding.form {
         Form::FreeBsd(counter) => {
-            form("freebsd");
-            let sign = if counter.signed { 'i' } else { 'u' };
-            members.insert("counter".into(), format!("{sign}{}", counter.width.size() * 8).into())
+            members.insert("counter".into(), counter.name().into());
+            "freebsd"
         }
-        Form::OpenBsd => form("openbsd"),
         Form::OldBsd(header) => {
-            form("old-bsd");
-            members.insert("header".into(), name(&HEADERS, &header).into())
+            members.insert("header".into(), name(&HEADERS, &header).into());
+            "old-bsd"
         }
-        Form::LdProfile => form("ld-profile"),
-        Form::Darwin => form("darwin"),
-        Form::Next => form("next"),
-        Form::IllumosProf => form("illumos-prof"),
-        Form::IllumosRtld => form("illumos-rtld"),
-        Form::MonOut => form("mon-out"),
-        _ => panic!("the suite does not have {encoding}"),
+        form => form.name(),
     };
-    members.insert("model".into(), name(&MODELS, &encoding.model).into());
-    members.insert("order".into(), name(&ORDERS, &encoding.order).into());
+    members.insert("form".into(), form.into());
+    members.insert("model".into(), encoding.model.name().into());
+    members.insert("order".into(), encoding.order.name().into());
     members
+}
+
+/// The value that the JSON names for a key. `None` if the JSON does not have the key.
+fn parsed<T: FromStr<Err = UnknownName>>(members: &Value, key: &str) -> Option<T> {
+    Some(members.get(key)?.as_str().unwrap().parse().unwrap())
 }
 
 /// The hints that the reader gets for a file.
@@ -134,36 +126,21 @@ pub(crate) fn hints(members: &Value) -> Hints {
     if let Some(form) = form(members) {
         hints = hints.with_form(form);
     }
-    if let Some(model) = named(&MODELS, members, "model") {
+    if let Some(model) = parsed(members, "model") {
         hints = hints.with_model(model);
     }
     if let Some(name) = members.get("name").and_then(Value::as_str) {
         hints = hints.with_file_name(name.as_bytes());
     }
-    named(&ORDERS, members, "order").map_or(hints, |order| hints.with_order(order))
+    parsed(members, "order").map_or(hints, |order| hints.with_order(order))
 }
 
 fn form(members: &Value) -> Option<Form> {
-    Some(match members.get("form")?.as_str().unwrap() {
-        "gnu" => Form::Gnu,
-        "bsd" => Form::Bsd,
-        "freebsd" => Form::FreeBsd(counter(members["counter"].as_str().unwrap())),
-        "openbsd" => Form::OpenBsd,
-        "old-bsd" => Form::OldBsd(named(&HEADERS, members, "header").unwrap()),
-        "ld-profile" => Form::LdProfile,
-        "darwin" => Form::Darwin,
-        "next" => Form::Next,
-        "illumos-prof" => Form::IllumosProf,
-        "illumos-rtld" => Form::IllumosRtld,
-        "mon-out" => Form::MonOut,
-        other => panic!("unknown form {other}"),
-    })
-}
-
-fn counter(name: &str) -> Counter {
-    let (sign, bits) = name.split_at(1);
-    let bits: i32 = bits.parse().unwrap();
-    Counter::from_histcounter_type(if sign == "i" { -bits } else { bits }).unwrap()
+    match members.get("form")?.as_str().unwrap() {
+        "freebsd" => parsed(members, "counter").map(Form::FreeBsd),
+        "old-bsd" => named(&HEADERS, members, "header").map(Form::OldBsd),
+        _ => parsed(members, "form"),
+    }
 }
 
 /// The kind and the offset of an error.

@@ -3,30 +3,10 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use gmon::{Counter, CounterWidth, DataModel, Encoding, Form, Hints, OldHeader, Order};
+use gmon::{DataModel, Encoding, Form, Hints, Order};
 
 use crate::cli::options::{Compat, KnownForm};
 use crate::error::Error;
-
-/// The forms by name, except those of FreeBSD, which end with the type of the counters.
-const FORMS: [(&str, Form); 12] = [
-    ("gnu", Form::Gnu),
-    ("bsd", Form::Bsd),
-    ("openbsd", Form::OpenBsd),
-    ("old-bsd", Form::OldBsd(OldHeader::Packed)),
-    ("old-bsd-padded", Form::OldBsd(OldHeader::Padded)),
-    ("old-bsd-wide", Form::OldBsd(OldHeader::Wide)),
-    ("ld-profile", Form::LdProfile),
-    ("darwin", Form::Darwin),
-    ("next", Form::Next),
-    ("illumos-prof", Form::IllumosProf),
-    ("illumos-rtld", Form::IllumosRtld),
-    ("mon-out", Form::MonOut),
-];
-
-const MODELS: [(&str, DataModel); 3] =
-    [("ilp32", DataModel::Ilp32), ("lp64", DataModel::Lp64), ("llp64", DataModel::Llp64)];
-const ORDERS: [(&str, Order); 2] = [("little", Order::Little), ("big", Order::Big)];
 
 /// What the two options say together.
 ///
@@ -67,12 +47,11 @@ fn of_ours(text: &str) -> Result<Hints, Error> {
     let mut words = text.split(',');
     let mut hints = of_form(form(words.next().unwrap_or_default())?);
     for word in words {
-        let model = MODELS.iter().find(|(name, _)| *name == word).filter(|_| hints.model().is_none());
-        let order = ORDERS.iter().find(|(name, _)| *name == word).filter(|_| hints.order().is_none());
+        let (model, order) = (word.parse::<DataModel>().ok(), word.parse::<Order>().ok());
         hints = match (model, order) {
-            (Some((_, model)), _) => hints.with_model(*model),
-            (_, Some((_, order))) => hints.with_order(*order),
-            (None, None) => {
+            (Some(model), _) if hints.model().is_none() => hints.with_model(model),
+            (_, Some(order)) if hints.order().is_none() => hints.with_order(order),
+            _ => {
                 let known = "one of ilp32, lp64, llp64, and one of little, big";
                 return Err(Error::Usage(format!("'--profile-form={text}': '{word}' is not {known}")));
             }
@@ -89,49 +68,20 @@ fn form(name: &str) -> Result<Option<Form>, Error> {
     if name == "auto" {
         return Ok(None);
     }
-    if let Some((_, form)) = FORMS.iter().find(|(known, _)| *known == name) {
-        return Ok(Some(*form));
-    }
-    if let Some(counter) = name.strip_prefix("freebsd-").and_then(counter) {
-        return Ok(Some(Form::FreeBsd(counter)));
-    }
-    let names: Vec<&str> = FORMS.iter().map(|(known, _)| *known).collect();
-    let names = format!("auto, {}, and freebsd-u8 to freebsd-u64 and freebsd-i8 to freebsd-i64", names.join(", "));
-    Err(Error::Usage(format!("unknown form '{name}' for '--profile-form' ({names})")))
+    let form = name.parse::<Form>();
+    form.map(Some)
+        .map_err(|error| Error::Usage(format!("'--profile-form={name}': {error}; or auto to detect the form")))
 }
 
 /// The value of `--profile-form` for an encoding.
 pub(crate) fn spelled(encoding: Encoding) -> String {
-    let form = match encoding.form {
-        Form::FreeBsd(Counter { width, signed }) => {
-            format!("freebsd-{}{}", if signed { 'i' } else { 'u' }, 8 * width.size())
-        }
-        form => FORMS.iter().find(|(_, known)| *known == form).map_or("auto", |(name, _)| name).to_owned(),
-    };
-    let model = MODELS.iter().find(|(_, model)| *model == encoding.model).map_or("", |(name, _)| name);
-    let order = ORDERS.iter().find(|(_, order)| *order == encoding.order).map_or("", |(name, _)| name);
-    format!("{form},{model},{order}")
-}
-
-/// A counter as in `u16`: the sign and the bits.
-fn counter(text: &str) -> Option<Counter> {
-    let (sign, bits) = text.split_at_checked(1)?;
-    let width = match bits {
-        "8" => CounterWidth::Bits8,
-        "16" => CounterWidth::Bits16,
-        "32" => CounterWidth::Bits32,
-        "64" => CounterWidth::Bits64,
-        _ => return None,
-    };
-    match sign {
-        "u" => Some(Counter { width, signed: false }),
-        "i" => Some(Counter { width, signed: true }),
-        _ => None,
-    }
+    format!("{},{},{}", encoding.form.name(), encoding.model.name(), encoding.order.name())
 }
 
 #[cfg(test)]
 mod tests {
+    use gmon::{Counter, OldHeader};
+
     use super::*;
 
     fn ours(text: &str) -> Result<Hints, String> {
@@ -171,7 +121,7 @@ mod tests {
     #[test]
     fn a_spelled_encoding_is_read_again() {
         let counter = Counter::from_histcounter_type(-32).unwrap();
-        for form in FORMS.iter().map(|(_, form)| *form).chain([Form::FreeBsd(counter)]) {
+        for form in Form::ALL.iter().copied().chain([Form::FreeBsd(counter), Form::OldBsd(OldHeader::Wide)]) {
             let encoding = Encoding::new(form, DataModel::Llp64, Order::Little);
             let hints = Hints::new().with_form(form).with_model(DataModel::Llp64).with_order(Order::Little);
             assert_eq!(ours(&spelled(encoding)), Ok(hints), "{}", spelled(encoding));

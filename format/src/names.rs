@@ -1,0 +1,185 @@
+//! The names of encodings for programs: in options, configuration, and JSON.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::{Counter, CounterWidth, DataModel, Form, OldHeader, Order};
+
+/// A text is not the name of a [`Form`], a [`DataModel`], an [`Order`], or a [`Counter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    /// What the text should name.
+    kind: &'static str,
+    /// The names.
+    known: &'static str,
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown {} ({})", self.kind, self.known)
+    }
+}
+
+impl core::error::Error for UnknownName {}
+
+impl Form {
+    /// The name of the form for programs: lower-case letters, digits, and hyphens. [`FromStr`] reads the name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Gnu => "gnu",
+            Form::Bsd => "bsd",
+            Form::FreeBsd(Counter { width, signed }) => match (width, signed) {
+                (CounterWidth::Bits8, false) => "freebsd-u8",
+                (CounterWidth::Bits16, false) => "freebsd-u16",
+                (CounterWidth::Bits32, false) => "freebsd-u32",
+                (CounterWidth::Bits64, false) => "freebsd-u64",
+                (CounterWidth::Bits8, true) => "freebsd-i8",
+                (CounterWidth::Bits16, true) => "freebsd-i16",
+                (CounterWidth::Bits32, true) => "freebsd-i32",
+                (CounterWidth::Bits64, true) => "freebsd-i64",
+            },
+            Form::OpenBsd => "openbsd",
+            Form::OldBsd(OldHeader::Packed) => "old-bsd",
+            Form::OldBsd(OldHeader::Padded) => "old-bsd-padded",
+            Form::OldBsd(OldHeader::Wide) => "old-bsd-wide",
+            Form::LdProfile => "ld-profile",
+            Form::Darwin => "darwin",
+            Form::Next => "next",
+            Form::IllumosProf => "illumos-prof",
+            Form::IllumosRtld => "illumos-rtld",
+            Form::MonOut => "mon-out",
+        }
+    }
+
+    /// Every form: each of [`Form::ALL`], with all types of counters and all headers.
+    fn every() -> impl Iterator<Item = Form> {
+        let headers = [OldHeader::Padded, OldHeader::Wide].map(Form::OldBsd);
+        Form::ALL.iter().copied().chain(Counter::ALL.iter().copied().map(Form::FreeBsd)).chain(headers)
+    }
+}
+
+impl FromStr for Form {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Form, UnknownName> {
+        Form::every().find(|form| form.name() == text).ok_or(UnknownName {
+            kind: "form",
+            known: "gnu, bsd, openbsd, old-bsd, old-bsd-padded, old-bsd-wide, ld-profile, darwin, next, illumos-prof, \
+                    illumos-rtld, mon-out, and freebsd-u8 to freebsd-u64 and freebsd-i8 to freebsd-i64",
+        })
+    }
+}
+
+impl DataModel {
+    const ALL: [DataModel; 3] = [DataModel::Ilp32, DataModel::Lp64, DataModel::Llp64];
+
+    /// The name of the data model for programs. [`FromStr`] reads the name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            DataModel::Ilp32 => "ilp32",
+            DataModel::Lp64 => "lp64",
+            DataModel::Llp64 => "llp64",
+        }
+    }
+}
+
+impl FromStr for DataModel {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<DataModel, UnknownName> {
+        let found = DataModel::ALL.into_iter().find(|model| model.name() == text);
+        found.ok_or(UnknownName { kind: "data model", known: "ilp32, lp64, llp64" })
+    }
+}
+
+impl Order {
+    const ALL: [Order; 2] = [Order::Little, Order::Big];
+
+    /// The name of the byte order for programs. [`FromStr`] reads the name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::Little => "little",
+            Order::Big => "big",
+        }
+    }
+}
+
+impl FromStr for Order {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Order, UnknownName> {
+        let found = Order::ALL.into_iter().find(|order| order.name() == text);
+        found.ok_or(UnknownName { kind: "byte order", known: "little, big" })
+    }
+}
+
+impl Counter {
+    const ALL: &[Counter] = &{
+        use CounterWidth::{Bits8, Bits16, Bits32, Bits64};
+        [
+            Counter { width: Bits8, signed: false },
+            Counter { width: Bits16, signed: false },
+            Counter { width: Bits32, signed: false },
+            Counter { width: Bits64, signed: false },
+            Counter { width: Bits8, signed: true },
+            Counter { width: Bits16, signed: true },
+            Counter { width: Bits32, signed: true },
+            Counter { width: Bits64, signed: true },
+        ]
+    };
+
+    /// The name of the counter for programs: `u` or `i` for the sign, and the bits. [`FromStr`] reads the name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let form = Form::FreeBsd(self).name();
+        form.strip_prefix("freebsd-").unwrap_or(form)
+    }
+}
+
+impl FromStr for Counter {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Counter, UnknownName> {
+        let found = Counter::ALL.iter().copied().find(|counter| counter.name() == text);
+        found.ok_or(UnknownName { kind: "type of counters", known: "u8, u16, u32, u64, i8, i16, i32, i64" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn each_name_names_one_value() {
+        let forms: BTreeSet<&str> = Form::every().map(Form::name).collect();
+        assert_eq!(forms.len(), 20, "{forms:?}");
+        assert!(Form::every().all(|form| form.name().parse() == Ok(form)));
+        assert!(Counter::ALL.iter().all(|counter| counter.name().parse() == Ok(*counter)));
+        assert!(DataModel::ALL.iter().all(|model| model.name().parse() == Ok(*model)));
+        assert!(Order::ALL.iter().all(|order| order.name().parse() == Ok(*order)));
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error_with_the_known_names() {
+        for wrong in ["", "GNU", "freebsd", "freebsd-", "freebsd-u7", "old-bsd-packed", "gnu "] {
+            let error = wrong.parse::<Form>().unwrap_err().to_string();
+            assert!(error.starts_with("unknown form (gnu, "), "{wrong}: {error}");
+            assert!(
+                Form::every()
+                    .filter(|form| form.counter() == Counter::U16)
+                    .all(|form| { error.contains(form.name()) || matches!(form, Form::FreeBsd(_)) })
+            );
+        }
+        assert_eq!("LP64".parse::<DataModel>().unwrap_err().to_string(), "unknown data model (ilp32, lp64, llp64)");
+        assert_eq!("middle".parse::<Order>().unwrap_err().to_string(), "unknown byte order (little, big)");
+        let known: Vec<&str> = Counter::ALL.iter().map(|counter| counter.name()).collect();
+        let error = "u7".parse::<Counter>().unwrap_err().to_string();
+        assert_eq!(error, alloc::format!("unknown type of counters ({})", known.join(", ")));
+    }
+}
