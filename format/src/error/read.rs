@@ -52,7 +52,7 @@ pub enum ReadError {
         /// The offset of the record that has the histogram.
         offset: u64,
     },
-    /// A file that is declared to have GNU's form does not start with the magic of that form.
+    /// A file that is declared to have a form with a magic does not start with this magic.
     BadMagic {
         /// The first four bytes.
         magic: [u8; 4],
