@@ -139,6 +139,13 @@ impl Counter {
     }
 }
 
+/// The [name](Counter::name).
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 impl FromStr for Counter {
     type Err = UnknownName;
 
@@ -163,6 +170,16 @@ mod tests {
         assert!(Counter::ALL.iter().all(|counter| counter.name().parse() == Ok(*counter)));
         assert!(DataModel::ALL.iter().all(|model| model.name().parse() == Ok(*model)));
         assert!(Order::ALL.iter().all(|order| order.name().parse() == Ok(*order)));
+    }
+
+    #[test]
+    fn the_text_of_an_encoding_has_the_type_of_the_counters() {
+        let text = |value| {
+            let form = Form::FreeBsd(Counter::from_histcounter_type(value).unwrap());
+            crate::Encoding::new(form, DataModel::Lp64, Order::Little).to_string()
+        };
+        assert_eq!(text(-64), "64-bit little-endian FreeBSD (i64 counters)");
+        assert_eq!(text(16), "64-bit little-endian FreeBSD (u16 counters)");
     }
 
     #[test]

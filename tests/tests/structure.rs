@@ -21,6 +21,8 @@ const ORDER: [(&str, &[&str]); 5] = [
             "older_rust",
             "encode",
             "encoding",
+            "names",
+            "hints",
             "ld_profile",
             "unit",
             "error",
