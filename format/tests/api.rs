@@ -67,7 +67,7 @@ fn keys_can_be_hashed() {
 #[test]
 fn errors_are_errors() {
     each!(is_error:
-        gmon::Error, gmon::HistogramError, IoError, gmon::ReadError, gmon::SideFileBuildError, gmon::SideFileReadError,
+        gmon::Error, gmon::HistogramError, gmon::UnknownName, IoError, gmon::ReadError, gmon::SideFileBuildError, gmon::SideFileReadError,
         gmon::SideFileSumError, gmon::SumError, gmon::WriteError,
     );
 }

@@ -134,7 +134,7 @@ fn a_read_error_is_an_error_of_the_detection() {
         let mut disk = Disk { broken_at: 5000, ..Disk::new(&file) };
         let name: &[u8] = if encoding.form == Form::MonOut { b"mon.out" } else { b"gmon.out" };
         let found = detect_reader(&mut disk, &Hints::new().with_file_name(name));
-        assert_eq!(found, Err(ReadError::Io(io::ErrorKind::ConnectionReset)), "{encoding}");
+        assert_eq!(found, Err(ReadError::Io(io::ErrorKind::ConnectionReset.into())), "{encoding}");
     }
 }
 
