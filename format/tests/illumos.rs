@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)] // A test fails loudly.
 
 use gmon::{
-    Arc, Bins, DataModel, Encoding, Evidence, Form, Hints, Histogram, Image, Order, Profile, ReadError, Unit, Word,
-    WriteError, detect, read_as, write, write_within,
+    Arc, Bins, DataModel, Encoding, Evidence, Form, Hints, Histogram, Image, OldHeader, Order, Part, Profile, ReadError,
+    Unit, Word, WriteError, detect, read_as, write, write_to, write_within,
 };
 
 const PROF: Encoding = Encoding::new(Form::IllumosProf, DataModel::Lp64, Order::Little);
@@ -68,9 +68,34 @@ fn a_sample_of_a_bin_becomes_the_first_address_of_the_bin() {
 #[test]
 fn samples_of_all_addresses_do_not_fit_forms_with_bins() {
     let profile = Profile::of_samples([raw(&[(0x1000, 1)])]).unwrap();
-    for form in [Form::Gnu, Form::Bsd, Form::Darwin, Form::IllumosRtld] {
-        let written = write(&profile, Encoding::new(form, DataModel::Lp64, Order::Little));
-        assert!(matches!(written, Err(WriteError::TooLarge { .. })), "{form}: {written:?}");
+    let old = [OldHeader::Packed, OldHeader::Padded, OldHeader::Wide].map(Form::OldBsd);
+    let forms = Form::ALL.iter().copied().chain(old).filter(|form| *form != Form::IllumosProf);
+    for (form, model) in forms.flat_map(|form| [DataModel::Ilp32, DataModel::Lp64].map(|model| (form, model))) {
+        let (encoding, mut written) = (Encoding::new(form, model, Order::Little), Vec::new());
+        let error = write_to(&profile, encoding, &mut written).unwrap_err();
+        assert!(matches!(error, WriteError::TooLarge { part: Part::Samples, .. }), "{encoding}: {error:?}");
+        assert_eq!(written, [], "{encoding}");
+    }
+}
+
+#[test]
+fn empty_bins_of_a_sparse_histogram_count_as_repeats() {
+    let sparse = |bins| {
+        let counts = Bins::sparse(bins, vec![(2, 1), (5, 3)]).unwrap();
+        Profile::of_samples([Histogram::new(0..2 * bins, Unit::seconds(0), counts).unwrap()]).unwrap()
+    };
+    for form in [Form::Gnu, Form::Bsd, Form::MonOut, Form::OldBsd(OldHeader::Wide), Form::Darwin, Form::IllumosRtld] {
+        let encoding = Encoding::new(form, DataModel::Lp64, Order::Little);
+        let too_large = WriteError::TooLarge { part: Part::Samples, size: 24, limit: 19 };
+        assert_eq!(write_within(&sparse(12), encoding, 19), Err(too_large), "{encoding}");
+        let file = write_within(&sparse(12), encoding, 20).unwrap();
+        assert_eq!(read_as(&file, encoding).unwrap().histograms()[0].bins(), sparse(12).histograms()[0].bins());
+        // These two forms have a larger field for the size, or none.
+        if matches!(form, Form::MonOut | Form::OldBsd(_)) {
+            let limit = u64::from(i32::MAX.unsigned_abs());
+            let too_large = WriteError::TooLarge { part: Part::Samples, size: limit + 1, limit };
+            assert_eq!(write_within(&sparse(1 << 30), encoding, u64::MAX), Err(too_large), "{encoding}");
+        }
     }
 }
 

@@ -80,13 +80,15 @@ pub enum WriteError {
         /// The address range.
         range: Range<u64>,
     },
-    /// A size does not fit its field in the file.
+    /// A size does not fit its field in the file. Or the empty bins of a sparse histogram exceed the limit of repeated
+    /// records.
     TooLarge {
         /// The part that is too large.
         part: Part,
-        /// The size of the part: bins of a GNU histogram, arcs of an `LD_PROFILE` file, otherwise bytes.
+        /// The size of the part: bins of a GNU histogram, the number of GNU basic-block counts, arcs of an `LD_PROFILE`
+        /// file, otherwise bytes.
         size: u64,
-        /// The maximum value of the field.
+        /// The maximum size, in the same unit; the limit of the caller is in bytes.
         limit: u64,
     },
     /// Counts are so high that the repeated records exceed the limit: [`REPEAT_LIMIT`](crate::REPEAT_LIMIT) unless

@@ -84,6 +84,7 @@ fn write_form(
     if encoding.form != Form::Gnu && !profile.blocks().is_empty() {
         return Err(WriteError::BlocksNotHeld { blocks: profile.blocks().len() });
     }
+    pieces::check_empty_bins(profile, encoding, repeat_limit)?;
     match encoding.form {
         Form::Gnu => gnu::write(profile, encoding.word(), repeat_limit, output),
         Form::Bsd | Form::FreeBsd(_) | Form::OpenBsd => bsd::write(profile, encoding, repeat_limit, output),

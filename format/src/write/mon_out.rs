@@ -2,7 +2,7 @@
 
 use super::bsd::{only_histogram, write_bins};
 use super::output::Output;
-use super::pieces::{long_most, repeated_size};
+use super::pieces::{long_most, repeated_size, samples_size};
 use crate::encode::{Sink as _, pieces};
 use crate::{Counter, Encoding, Histogram, Profile, WriteError};
 
@@ -27,7 +27,7 @@ pub(super) fn write(
     let most = long_most(encoding.model);
     let entry = (encoding.word().size() as u64).saturating_mul(2);
     let functions_size = repeated_size(profile.arcs(), most, entry, repeat_limit)?;
-    let samples = histogram.map_or(0, Histogram::len).saturating_mul(2);
+    let samples = samples_size(histogram)?;
     output.reserve(functions_size.saturating_add(samples).saturating_add(24));
     output.word(range.start)?;
     output.word(range.end)?;

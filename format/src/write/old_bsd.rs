@@ -2,7 +2,7 @@
 
 use super::bsd::{only_histogram, size_field, write_bins};
 use super::output::Output;
-use super::pieces::{long_most, repeated_size};
+use super::pieces::{long_most, repeated_size, samples_size};
 use crate::encode::{Sink as _, bsd_arcs};
 use crate::{Counter, DataModel, Encoding, Histogram, OldHeader, Part, Profile, Word, WriteError};
 
@@ -19,8 +19,7 @@ pub(super) fn write(
     let (word, histogram) = (encoding.word(), only_histogram(profile)?);
     let most = long_most(encoding.model);
     let arcs_size = repeated_size(profile.arcs(), most, word.arc_size(), repeat_limit)?;
-    let samples = histogram.map_or(0, Histogram::len).saturating_mul(2);
-    let ncnt = samples.saturating_add(header.size(word));
+    let ncnt = samples_size(histogram)?.saturating_add(header.size(word));
     output.reserve(ncnt.saturating_add(arcs_size));
     let range = histogram.map_or(0..0, Histogram::range);
     output.word(range.start)?;

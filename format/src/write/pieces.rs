@@ -2,7 +2,7 @@
 
 use super::output::Output;
 use crate::encode::{gnu_bin, gnu_histograms};
-use crate::{Arc, Counter, DataModel, Dimension, Histogram, Image, Profile, WriteError};
+use crate::{Arc, Bins, Counter, DataModel, Dimension, Encoding, Form, Histogram, Image, Part, Profile, WriteError};
 
 /// The number of [`pieces`](crate::encode::pieces) for a count.
 pub(super) fn piece_count(count: u64, most: u64) -> u64 {
@@ -35,6 +35,34 @@ pub(super) fn in_seconds(profile: &Profile) -> Result<&[Histogram], WriteError> 
         Some(unit) => Err(WriteError::NotSeconds { dimension: unit.dimension, abbrev: unit.abbrev }),
         None => Ok(profile.histograms()),
     }
+}
+
+/// Checks that the empty bins that a file has and a sparse histogram does not store are below the limit: a few counts
+/// can stand for the bins of a whole address space.
+pub(super) fn check_empty_bins(profile: &Profile, encoding: Encoding, limit: u64) -> Result<(), WriteError> {
+    // A PROF file has samples, not bins.
+    if encoding.form == Form::IllumosProf {
+        return Ok(());
+    }
+    let width = encoding.form.counter().width.size() as u64;
+    let mut empty = 0_u64;
+    for histogram in profile.histograms() {
+        if let Bins::Sparse { bins, counts } = histogram.bins() {
+            let (size, stored) = (bins.saturating_mul(width), (counts.len() as u64).saturating_mul(width));
+            empty = empty.saturating_add(size.saturating_sub(stored));
+            if empty > limit {
+                return Err(WriteError::TooLarge { part: Part::Samples, size, limit });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The size in bytes of the 16-bit samples of a histogram. An error if the size exceeds a signed field of 4 bytes: a
+/// form with a larger field, or with none, has the same limit.
+pub(super) fn samples_size(histogram: Option<&Histogram>) -> Result<u64, WriteError> {
+    let size = histogram.map_or(0, Histogram::len).saturating_mul(2);
+    super::bsd::size_field(size, Part::Samples).map(|_| size)
 }
 
 /// The records that repeat others because a count does not fit its field.
