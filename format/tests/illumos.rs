@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)] // A test fails loudly.
 
 use gmon::{
-    Arc, Bins, DataModel, Encoding, Evidence, Form, Hints, Histogram, Image, OldHeader, Order, Part, Profile, ReadError,
-    Unit, Word, WriteError, detect, read_as, write, write_to, write_within,
+    Arc, Bins, DataModel, Encoding, Evidence, Form, Hints, Histogram, Image, OldHeader, Order, Part, Profile,
+    ReadError, Unit, Word, WriteError, detect, read_as, write, write_to, write_within,
 };
 
 const PROF: Encoding = Encoding::new(Form::IllumosProf, DataModel::Lp64, Order::Little);

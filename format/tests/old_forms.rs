@@ -154,7 +154,14 @@ fn blocks_of_version_0_are_checked() {
     let error = block(file(u32::MAX)).error(Form::Gnu);
     assert!(matches!(error, ReadError::Truncated { part: Part::Blocks, needed, .. } if needed == 22 * 0xffff_ffff));
     let unended = File::default().bytes(b"gmon").zeros(16).bytes(&[2]).u32(0).bytes(b"xxx");
-    assert!(matches!(unended.error(Form::Gnu), ReadError::Truncated { part: Part::Blocks, offset: 25, .. }));
+    let truncated = |needed, left, offset| ReadError::Truncated { part: Part::Blocks, needed, left, offset };
+    assert_eq!(unended.error(Form::Gnu), truncated(4, 3, 25));
+    // Long names leave less for the last block than the smallest block needs; at 0x1b is the first of three blocks.
+    let two = |last: File| last.u64(7).u64(0x1000).bytes(&[b'x'; 30]).bytes(b"\0\0").u32(12);
+    let three = two(two(file(3)));
+    assert_eq!(three.clone().zeros(15).error(Form::Gnu), truncated(16, 15, 0x83));
+    assert_eq!(three.clone().zeros(16).bytes(b"ab").error(Form::Gnu), truncated(3, 2, 0x93));
+    assert_eq!(three.zeros(16).bytes(b"\0\0").u16(&[1]).error(Form::Gnu), truncated(4, 2, 0x95));
 }
 
 #[test]

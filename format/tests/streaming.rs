@@ -1,17 +1,14 @@
-//! Tests of reading and writing in pieces: the results are those of reading and writing in memory, and the memory does
-//! not depend on the size of the file.
+//! Tests of reading and writing in pieces: the results are those of reading and writing in memory.
 #![allow(clippy::unwrap_used)] // A test fails loudly.
 
 mod common;
-mod counting;
 
 use std::error::Error as _;
 use std::io::{self, Cursor, Read, Write};
 
-use common::{encoding, encodings, profile};
-use counting::peak;
+use common::{encoding, profile};
 use gmon::{
-    Arc, DataModel, Encoding, ErrorKind, Form, Hints, Order, Profile, ReadError, Record, Records, WriteError, detect,
+    DataModel, Encoding, ErrorKind, Form, Hints, Order, Profile, ReadError, Record, Records, WriteError, detect,
     detect_reader, read_as, write, write_to,
 };
 use proptest::prelude::*;
@@ -41,6 +38,7 @@ proptest! {
     fn pieces_say_the_same_as_the_whole(
         (encoding, profile) in encoding().prop_flat_map(|encoding| (Just(encoding), profile(encoding))),
         at_once in 1..100_usize,
+        piece in 1..100_usize,
         cut in any::<prop::sample::Index>(),
         is_cut in any::<bool>(),
     ) {
@@ -55,87 +53,11 @@ proptest! {
         prop_assert_eq!(&collected(Records::new(&file, encoding).unwrap()), &whole);
         let pieces = Records::from_reader(Trickle(&file, at_once), encoding).unwrap();
         prop_assert_eq!(&collected(pieces), &whole);
+        let pieces = Records::from_reader_in_pieces(Trickle(&file, at_once), encoding, piece).unwrap();
+        prop_assert_eq!(&collected(pieces), &whole);
         let hints = Hints::new().with_form(encoding.form);
         prop_assert_eq!(detect_reader(Cursor::new(&file), &hints), detect(&file, &hints));
         prop_assert_eq!(detect_reader(Cursor::new(&file), &Hints::new()), detect(&file, &Hints::new()));
-    }
-}
-
-/// A file of any length: a header, and then the same record again and again.
-struct Repeated {
-    start: Cursor<Vec<u8>>,
-    record: Vec<u8>,
-    left: u64,
-}
-
-impl Read for Repeated {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.start.read(buffer)?;
-        if read > 0 {
-            return Ok(read);
-        }
-        let records = (buffer.len() / self.record.len()).min(usize::try_from(self.left).unwrap_or(usize::MAX));
-        self.left -= records as u64;
-        for place in buffer.chunks_exact_mut(self.record.len()).take(records) {
-            place.copy_from_slice(&self.record);
-        }
-        if records > 0 || self.left == 0 {
-            return Ok(records * self.record.len());
-        }
-        // A small buffer gets the record in parts.
-        self.start = Cursor::new(self.record.clone());
-        self.left -= 1;
-        self.start.read(buffer)
-    }
-}
-
-#[test]
-fn memory_does_not_grow_with_the_file() {
-    for form in [Form::Gnu, Form::Bsd, Form::OpenBsd] {
-        let encoding = Encoding::new(form, DataModel::Lp64, Order::Little);
-        let arc = Profile::new().with_arcs([Arc::new(1, 2, 3)]);
-        let start = write(&Profile::new(), encoding).unwrap();
-        let record = write(&arc, encoding).unwrap()[start.len()..].to_vec();
-        let peak_of = |count: u64| {
-            let file = Repeated { start: Cursor::new(start.clone()), record: record.clone(), left: count };
-            peak(|| {
-                let records = Records::from_reader(file, encoding).unwrap();
-                let calls: u64 = records
-                    .map(|record| match record.unwrap() {
-                        Record::Arc(arc) => arc.count,
-                        other => panic!("{other:?}"),
-                    })
-                    .sum();
-                assert_eq!(calls, 3 * count, "{form}");
-            })
-        };
-        let (small, large) = (peak_of(10_000), peak_of(1_000_000));
-        assert!(large <= small && large < 300_000, "{form}: {small} and {large} bytes");
-    }
-}
-
-/// Discards what it gets.
-struct Sink(u64);
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[test]
-fn writing_takes_no_memory_for_the_file() {
-    let profile = Profile::new().with_arcs((0..1_000_000).map(|at| Arc::new(at, at, 1)));
-    for encoding in encodings() {
-        let mut sink = Sink(0);
-        let used = peak(|| write_to(&profile, encoding, &mut sink).unwrap());
-        assert!(used < 300_000, "{encoding}: {used} bytes");
-        assert!(sink.0 > 12_000_000);
     }
 }
 

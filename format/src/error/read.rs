@@ -68,7 +68,8 @@ pub enum ReadError {
     Truncated {
         /// The part that is cut short.
         part: Part,
-        /// The size of the part in bytes.
+        /// The size of the part in bytes. Of a part that ends with a NUL or with a certain byte, the least size: one byte more
+        /// than the file has.
         needed: u64,
         /// The number of bytes that are left in the file.
         left: u64,

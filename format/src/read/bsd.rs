@@ -45,7 +45,9 @@ impl Decode for BsdDecoder {
                 return Ok(Some(Record::Histogram(histogram)));
             }
         }
-        if cursor.left() < self.model.word().arc_size() {
+        let arc_size = self.model.word().arc_size();
+        cursor.expect(arc_size, Part::Arc)?;
+        if cursor.left() < arc_size {
             self.arcs.iter().try_for_each(|arcs| arcs.check(cursor))?;
         }
         next_arc(cursor, self.model)
@@ -130,6 +132,7 @@ fn samples(cursor: &mut Cursor<'_>, form: Form, model: DataModel) -> Result<(Opt
 /// The next arc, `None` at the end of the file.
 pub(super) fn next_arc(cursor: &mut Cursor<'_>, model: DataModel) -> Result<Option<Record>> {
     let (size, left) = (model.word().arc_size(), cursor.left());
+    cursor.expect(size, Part::Arc)?;
     if left == 0 {
         return Ok(None);
     }

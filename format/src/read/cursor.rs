@@ -28,6 +28,9 @@ impl From<Truncated> for SideFileReadError {
     }
 }
 
+/// The number of bytes that a decoder should have in front of the cursor: more than most items have.
+pub(crate) const LOOKAHEAD: usize = 256;
+
 /// A position in a range of the file. Nothing can be read past the end of the range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
@@ -89,6 +92,27 @@ impl<'a> Cursor<'a> {
         self.word.size()
     }
 
+    /// Whether the file may go on after the bytes that are left.
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.may_go_on
+    }
+
+    /// Whether a decoder that has skipped everything since the offset `start` must return without a record. The bytes may
+    /// end inside the next item. If the decoder went on there, the caller would keep all skipped bytes in memory, and would
+    /// decode these bytes again.
+    pub(crate) fn must_stop(&self, start: u64) -> bool {
+        self.may_go_on && self.offset != start && self.left() < LOOKAHEAD as u64
+    }
+
+    /// Checks that the next `length` bytes are in memory, if the file may have them.
+    pub(crate) fn expect(&self, length: u64, part: Part) -> Result<(), Truncated> {
+        let left = self.left();
+        if self.may_go_on && left < length {
+            return Err(Truncated { part, needed: length, left, offset: self.offset });
+        }
+        Ok(())
+    }
+
     /// All bytes that are left.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.bytes
@@ -133,11 +157,10 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The error for bytes that end too early, where the needed length is unknown. The error asks for twice the bytes, so
-    /// that reading a file in pieces takes linear time.
+    /// The error for bytes that end too early, where nothing but the next byte says whether more bytes are needed.
     fn more(&self, part: Part) -> Truncated {
         let left = self.left();
-        Truncated { part, needed: left.saturating_mul(2).saturating_add(1), left, offset: self.offset }
+        Truncated { part, needed: left.saturating_add(1), left, offset: self.offset }
     }
 
     /// The next `N` bytes.
@@ -176,12 +199,7 @@ impl<'a> Cursor<'a> {
             return Ok(value);
         }
         match self.left() {
-            left @ 0..10 if self.bytes.iter().all(|byte| byte & 0x80 != 0) => Err(SideFileReadError::Truncated {
-                part: self.part,
-                needed: left.saturating_add(1),
-                left,
-                offset: self.offset,
-            }),
+            0..10 if self.bytes.iter().all(|byte| byte & 0x80 != 0) => Err(self.more(self.part).into()),
             _ => Err(SideFileReadError::WideNumber { offset: self.offset }),
         }
     }
@@ -194,12 +212,11 @@ impl<'a> Cursor<'a> {
 
     /// Reads the bytes before the next NUL, which must be one of the next `limit` bytes, and skips the NUL.
     pub(crate) fn string_within(&mut self, limit: u64, part: Part) -> Result<&'a [u8], ReadError> {
-        let (left, offset) = (self.left(), self.offset);
         let within = usize::try_from(limit).ok().and_then(|limit| self.bytes.get(..limit)).unwrap_or(self.bytes);
         let Some(length) = within.iter().position(|byte| *byte == 0) else {
-            return Err(match left < limit {
-                true => ReadError::Truncated { part, needed: limit, left, offset },
-                false => ReadError::Unterminated { part, offset },
+            return Err(match self.left() < limit {
+                true => self.more(part).into(),
+                false => ReadError::Unterminated { part, offset: self.offset },
             });
         };
         let string = self.split(length as u64, part)?;

@@ -4,7 +4,7 @@ mod images;
 #[cfg(test)]
 mod tests;
 
-use images::{Images, List};
+use images::{Images, List, Next};
 
 use super::Result;
 use super::bins;
@@ -41,13 +41,14 @@ enum Place {
 
 impl Decode for Tagged {
     fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Record>> {
+        let start = cursor.offset();
         loop {
             match &mut self.place {
                 Place::Start => {
                     check_magic(cursor)?;
                     self.place = Place::Record;
                 }
-                Place::Record if cursor.left() == 0 => return Ok(None),
+                Place::Record if cursor.left() == 0 || cursor.must_stop(start) => return Ok(None),
                 Place::Record => {
                     cursor.begin_record();
                     if let Some(histogram) = self.record(cursor)? {
@@ -60,11 +61,13 @@ impl Decode for Tagged {
                     return arc(cursor, *ordered).map(Some);
                 }
                 Place::Images(images) => match images.next(cursor)? {
-                    Some(image) => {
+                    Next::State if cursor.must_stop(start) => return Ok(None),
+                    Next::State => {}
+                    Next::Image(image) => {
                         self.images.count(cursor.offset())?;
                         return Ok(Some(Record::Image(image)));
                     }
-                    None => self.place = Place::Record,
+                    Next::End => self.place = Place::Record,
                 },
             }
         }

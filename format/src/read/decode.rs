@@ -11,8 +11,9 @@ use crate::{Arc, Record};
 /// A decoder has a small state, consumes from the cursor, and never looks back. After [`ReadError::Truncated`], the
 /// caller may read more of the file and call a copy of the decoder again at the same place.
 pub(crate) trait Decode: Clone {
-    /// Decodes the next record at the cursor; `None` at the end of the known bytes. The file may go on there: the
-    /// caller must call again if it does.
+    /// Decodes the next record at the cursor; `None` at the end of the file. If the file may go on after the known bytes,
+    /// `None` also means that the decoder needs more of the file: the caller consumes what is before the cursor, and calls
+    /// again. A decoder that skips bytes without a record returns `None` where [`Cursor::must_stop`] says so.
     fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Record>>;
 
     /// Decodes all arcs that come next, because there may be millions in a row. A decoder without a fast way to do this

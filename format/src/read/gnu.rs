@@ -25,13 +25,14 @@ pub(crate) struct GnuDecoder {
 
 impl Decode for GnuDecoder {
     fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Record>> {
+        let start = cursor.offset();
         let version = self.header(cursor)?;
         loop {
             if let Some(left) = self.blocks.checked_sub(1) {
                 self.blocks = left;
                 return gnu_blocks::block(cursor, version).map(|block| Some(Record::Block(block)));
             }
-            if cursor.left() == 0 {
+            if cursor.left() == 0 || cursor.must_stop(start) {
                 return Ok(None);
             }
             let offset = cursor.offset();

@@ -24,12 +24,14 @@ pub(super) fn count(cursor: &mut Cursor<'_>, version: u32) -> Result<u64> {
 
 /// Reads a block. In version 0, the count comes first, and the names of a source file and a function and a line follow.
 pub(super) fn block(cursor: &mut Cursor<'_>, version: u32) -> Result<Block> {
-    let (first, second) = (cursor.word()?, cursor.word()?);
+    let word = cursor.word_size() as u64;
+    let mut words = cursor.split(word.saturating_mul(2), Part::Blocks)?;
+    let (first, second) = (words.word()?, words.word()?);
     if version == GNU_VERSION {
         return Ok(Block::new(first, second));
     }
     cursor.c_string(Part::Blocks)?;
     cursor.c_string(Part::Blocks)?;
-    cursor.u32()?;
+    cursor.split(4, Part::Blocks)?;
     Ok(Block::new(second, first))
 }

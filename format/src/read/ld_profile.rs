@@ -6,6 +6,7 @@ use super::Result;
 use super::bins;
 use super::cursor::Cursor;
 use super::decode::Decode;
+use super::trailing::Trailing;
 use crate::layout::{GNU_HEADER_SIZE, GNU_MAGIC, LD_PROFILE_VERSION};
 use crate::ld_profile::LdProfileSizes;
 use crate::{Arc, Dimension, Histogram, Part, ReadError, Record, Unit};
@@ -22,20 +23,32 @@ pub(crate) enum LdProfileDecoder {
         range: Range<u64>,
         /// The number of arcs that are left.
         left: u64,
-        /// The size of what follows the arcs, in bytes.
-        unused: u64,
+        /// The slots that follow the arcs.
+        unused: Unused,
+        trailing: Trailing,
     },
+}
+
+/// The slots of the table that no arc uses: most of the file.
+#[derive(Clone)]
+pub(crate) struct Unused {
+    /// The size in bytes.
+    size: u64,
+    /// The number of bytes that were skipped.
+    skipped: u64,
 }
 
 impl Decode for LdProfileDecoder {
     fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Record>> {
-        let (range, left, unused) = match self {
-            LdProfileDecoder::Arcs { range, left, unused } => (range, left, unused),
+        let start = cursor.offset();
+        let (range, left, unused, trailing) = match self {
+            LdProfileDecoder::Arcs { range, left, unused, trailing } => (range, left, unused, trailing),
             LdProfileDecoder::Start => {
                 let Table { histogram, counted_arcs, sizes } = Table::read(cursor)?;
                 let left = counted_arcs.min(sizes.most_arcs);
-                let unused = sizes.arcs.saturating_sub(left.saturating_mul(sizes.arc));
-                *self = LdProfileDecoder::Arcs { range: histogram.range(), left, unused };
+                let unused = Unused { size: sizes.arcs.saturating_sub(left.saturating_mul(sizes.arc)), skipped: 0 };
+                let (range, trailing) = (histogram.range(), Trailing::default());
+                *self = LdProfileDecoder::Arcs { range, left, unused, trailing };
                 return Ok(Some(Record::Histogram(histogram)));
             }
         };
@@ -46,13 +59,25 @@ impl Decode for LdProfileDecoder {
             if arc.count != 0 {
                 return Ok(Some(Record::Arc(arc)));
             }
+            if cursor.must_stop(start) {
+                return Ok(None);
+            }
         }
-        cursor.split(*unused, Part::Arcs)?;
-        *unused = 0;
-        match cursor.left() {
-            0 => Ok(None),
-            left => Err(ReadError::Trailing { left, offset: cursor.offset() }),
+        if unused.skip(cursor)? { trailing.next(cursor) } else { Ok(None) }
+    }
+}
+
+impl Unused {
+    /// Skips the known bytes of the slots. Returns whether that was all of them.
+    fn skip(&mut self, cursor: &mut Cursor<'_>) -> Result<bool> {
+        let known = self.size.saturating_sub(self.skipped).min(cursor.left());
+        cursor.split(known, Part::Arcs)?;
+        self.skipped = self.skipped.saturating_add(known);
+        if self.skipped == self.size || cursor.may_go_on() {
+            return Ok(self.skipped == self.size);
         }
+        let (needed, left) = (self.size, self.skipped);
+        Err(ReadError::Truncated { part: Part::Arcs, needed, left, offset: cursor.offset().saturating_sub(left) })
     }
 }
 

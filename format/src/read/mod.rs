@@ -19,6 +19,7 @@ mod records;
 mod result;
 mod rtld;
 mod sparse_sum;
+mod trailing;
 
 pub use counts::RecordCounts;
 use cursor::Cursor;

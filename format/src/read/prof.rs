@@ -44,6 +44,7 @@ enum Place {
 
 impl Decode for Prof {
     fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Record>> {
+        let start = cursor.offset();
         loop {
             let (object, record) = match &mut self.place {
                 Place::Start => {
@@ -51,7 +52,7 @@ impl Decode for Prof {
                     self.place = Place::Object;
                     continue;
                 }
-                Place::Object if cursor.left() == 0 => return Ok(None),
+                Place::Object if cursor.left() == 0 || cursor.must_stop(start) => return Ok(None),
                 Place::Object => {
                     cursor.begin_record();
                     let object = Object::read(*cursor)?;

@@ -1,19 +1,17 @@
 //! Iterates over the records of a file.
 
 use super::Result;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, LOOKAHEAD};
 use super::decode::Decode as _;
 use super::decoder::Decoder;
 use super::input::Input;
 use crate::{Encoding, ReadError, Record};
 
-/// The number of bytes that are in memory if the file has them: more than any record but the large ones.
-const LOOKAHEAD: usize = 256;
 /// The number of bytes that are read at once.
 const PIECE: usize = 1 << 16;
 
-/// Iterates over the records of a file. Memory is needed for one record only; a histogram is one record, and so is an
-/// object of a PROF file.
+/// Iterates over the records of a file. Memory is needed for one record only. A histogram is one record, and so are an
+/// object of a PROF file, the functions of a `mon.out` file, and a list of basic-block counts.
 ///
 /// After an error, the iteration ends.
 ///
@@ -39,6 +37,8 @@ pub struct Records<I> {
     /// The offset in the file of the input's window.
     offset: u64,
     has_ended: bool,
+    /// The number of bytes that are read at once.
+    piece: usize,
 }
 
 impl<'a> Records<&'a [u8]> {
@@ -74,11 +74,25 @@ impl<R: std::io::Read> Records<super::input::stream::Stream<R>> {
     pub fn into_inner(self) -> R {
         self.input.into_reader()
     }
+
+    /// Does the same with pieces of another size, for tests: so a small file has many pieces.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Records::from_reader`].
+    #[doc(hidden)]
+    pub fn from_reader_in_pieces(
+        reader: R,
+        encoding: Encoding,
+        piece: usize,
+    ) -> Result<Records<super::input::stream::Stream<R>>> {
+        Ok(Records { piece: piece.max(1), ..Records::from_reader(reader, encoding)? })
+    }
 }
 
 impl<I: Input> Records<I> {
     pub(crate) fn of(input: I, encoding: Encoding) -> Result<Records<I>> {
-        Ok(Records { input, decoder: Decoder::new(encoding)?, encoding, offset: 0, has_ended: false })
+        Ok(Records { input, decoder: Decoder::new(encoding)?, encoding, offset: 0, has_ended: false, piece: PIECE })
     }
 
     /// The offset in the file of the next record.
@@ -100,22 +114,18 @@ impl<I: Input> Records<I> {
     }
 
     fn decode(&mut self) -> Result<Option<Record>> {
-        if self.input.window().len() < LOOKAHEAD {
-            self.input.fill(PIECE)?;
+        if self.input.window().len() < LOOKAHEAD.min(self.piece) {
+            self.input.fill(self.piece)?;
         }
         let mut may_go_on = true;
         loop {
-            let window = self.input.window();
-            let length = window.len();
-            let cursor = Cursor::new(window, self.encoding.word(), self.encoding.order);
+            let cursor = Cursor::new(self.input.window(), self.encoding.word(), self.encoding.order);
             let mut cursor = cursor.starting_at(self.offset).going_on(may_go_on);
             let mut decoder = self.decoder.clone();
             match decoder.next(&mut cursor) {
                 Err(ReadError::Truncated { needed, offset, .. }) if may_go_on => {
                     let before = offset.saturating_sub(self.offset);
-                    let wanted = usize::try_from(before.saturating_add(needed)).unwrap_or(usize::MAX);
-                    self.input.fill(wanted)?;
-                    may_go_on = self.input.window().len() != length;
+                    may_go_on = self.grow(before.saturating_add(needed))?;
                 }
                 Err(error) => return Err(error),
                 Ok(record) => {
@@ -123,16 +133,22 @@ impl<I: Input> Records<I> {
                     self.offset = cursor.offset();
                     self.decoder = decoder;
                     self.input.consume(usize::try_from(consumed).unwrap_or(usize::MAX));
-                    // Without a record, the decoder may have stopped only where the window ends.
-                    if record.is_none() {
-                        self.input.fill(PIECE)?;
-                    }
-                    if record.is_some() || self.input.window().is_empty() {
+                    if record.is_some() || !may_go_on {
                         return Ok(record);
                     }
+                    may_go_on = self.grow(0)?;
                 }
             }
         }
+    }
+
+    /// Reads until the window has this many bytes or more. Returns `false` at the end of the file. The window at least
+    /// doubles: what is decoded again from the start of the window is then no more work than the window.
+    fn grow(&mut self, wanted: u64) -> Result<bool> {
+        let length = self.input.window().len();
+        let least = length.saturating_add(length.max(self.piece));
+        self.input.fill(usize::try_from(wanted).unwrap_or(usize::MAX).max(least))?;
+        Ok(self.input.window().len() != length)
     }
 }
 

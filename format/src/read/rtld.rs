@@ -5,6 +5,7 @@ use super::Result;
 use super::bins;
 use super::cursor::{Cursor, u32_of};
 use super::decode::Decode;
+use super::trailing::Trailing;
 use crate::layout::illumos::{RTLD_LOCK_SIZE, RTLD_MAGIC, RTLD_VERSION_32, RTLD_VERSION_64};
 use crate::{Arc, Part, ReadError, Record, Unit};
 
@@ -12,6 +13,7 @@ use crate::{Arc, Part, ReadError, Record, Unit};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rtld {
     place: Place,
+    trailing: Trailing,
 }
 
 /// What is at the cursor.
@@ -25,6 +27,7 @@ enum Place {
 
 impl Decode for Rtld {
     fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Record>> {
+        let start = cursor.offset();
         if let Place::Start = self.place {
             let header = Header::read(cursor)?;
             let samples = cursor.split(header.samples_size, Part::Samples)?;
@@ -40,17 +43,17 @@ impl Decode for Rtld {
             if let Some(arc) = arc(cursor)? {
                 return Ok(Some(Record::Arc(arc)));
             }
+            if cursor.must_stop(start) {
+                return Ok(None);
+            }
         }
-        match cursor.left() {
-            0 => Ok(None),
-            left => Err(ReadError::Trailing { left, offset: cursor.offset() }),
-        }
+        self.trailing.next(cursor)
     }
 }
 
 impl Rtld {
     pub(crate) fn new() -> Rtld {
-        Rtld { place: Place::Start }
+        Rtld { place: Place::Start, trailing: Trailing::default() }
     }
 }
 

@@ -31,6 +31,16 @@ pub(super) struct Images {
     used: u64,
 }
 
+/// What is next in such a record.
+pub(super) enum Next {
+    /// An image.
+    Image(Image),
+    /// Of [`List::Files`]: the end of a state.
+    State,
+    /// The end of the record.
+    End,
+}
+
 impl Images {
     /// Decodes the number of states at the start of a record of this size.
     pub(super) fn new(cursor: &mut Cursor<'_>, size: u64, list: List) -> Result<Images> {
@@ -39,19 +49,17 @@ impl Images {
         Ok(images)
     }
 
-    /// Decodes the next image; `None` at the end of the record.
-    pub(super) fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Image>> {
-        while self.states != 0 {
-            if self.list != List::Files {
-                self.states = self.states.saturating_sub(1);
-                return self.image(cursor).map(Some);
+    /// Decodes what is next.
+    pub(super) fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Next> {
+        if self.states != 0 {
+            if self.list == List::Files {
+                return Ok(self.file(cursor)?.map_or(Next::State, Next::Image));
             }
-            if let Some(image) = self.file(cursor)? {
-                return Ok(Some(image));
-            }
+            self.states = self.states.saturating_sub(1);
+            return self.image(cursor).map(Next::Image);
         }
         match self.left {
-            0 => Ok(None),
+            0 => Ok(Next::End),
             left => Err(ReadError::Trailing { left, offset: cursor.offset() }),
         }
     }
