@@ -43,14 +43,14 @@ impl Accumulator {
     ///
     /// When histograms overlap without having the same range, when they differ in dimension, abbreviation, rate or
     /// bin size (by more than a millionth of two code bytes), or when histograms of one range have different numbers
-    /// of bins. When a sum needs more than 64 bits, or 63 bits if one of the histograms is signed. After an error,
+    /// of bins. When a sum of counts does not fit a `u64`, or an `i64` if one of the histograms is signed. After an error,
     /// the sum is the same as before.
+    ///
+    /// With negative bins, the order can decide whether a sum fits: `i64::MAX`, 1, and -1 fit in the order `i64::MAX`, -1, 1
+    /// only. Sums without an error are the same in any order.
     pub fn add(&mut self, profile: Profile) -> Result<(), SumError> {
         let Profile { histograms, arcs, blocks, .. } = profile;
-        // The histograms of one profile fit each other, so histograms that fit the sum one by one also fit the sum together.
-        for histogram in histograms.list() {
-            self.histograms.check(histogram)?;
-        }
+        self.histograms.check_alike(&histograms)?;
         let known = self.arcs.list.len();
         self.arcs.add(&arcs)?;
         if let Err(error) = self.blocks.add(&blocks) {

@@ -82,15 +82,23 @@ impl Bins {
         Some(Bins::Sparse { bins, counts: sums })
     }
 
-    /// Checks that the counts of the same number of other bins can be added. The error is the index of the first bin whose
-    /// sum does not fit.
+    /// Whether counters may be negative.
+    fn is_signed(&self) -> bool {
+        matches!(self, Bins::I64(_))
+    }
+
+    /// Checks that the counts of the same number of other bins can be added: each sum must fit 64 bits, with a sign if one of
+    /// the two has signed counters. The error is the index of the first bin whose sum does not fit.
     pub(crate) fn check(&self, other: &Bins) -> Result<(), u64> {
-        let is_signed = matches!(self, Bins::I64(_)) || matches!(other, Bins::I64(_));
-        let overflow = other.hit().find(|(bin, more)| !is_count(self.count(*bin).saturating_add(*more), is_signed));
+        let is_signed = self.is_signed() || other.is_signed();
+        let first = |changed: &Bins, rest: &Bins| {
+            let mut sums = changed.hit().map(|(bin, count)| (bin, count.saturating_add(rest.count(bin))));
+            sums.find(|(_, sum)| !is_count(*sum, is_signed)).map(|(bin, _)| bin)
+        };
+        let overflow = first(other, self);
         // Counts that stay as they are may not fit the counters of the sum.
-        let changes_sign = is_signed && !matches!(self, Bins::I64(_));
-        let unsigned = || self.hit().find(|(_, count)| changes_sign && !is_count(*count, is_signed));
-        overflow.or_else(unsigned).map_or(Ok(()), |(bin, _)| Err(bin))
+        let unsigned = if is_signed && !self.is_signed() { first(self, other) } else { None };
+        overflow.into_iter().chain(unsigned).min().map_or(Ok(()), Err)
     }
 
     /// Adds the counts of the same number of other bins. The error is the index of the first bin whose sum does not fit;
@@ -112,39 +120,45 @@ impl Bins {
             _ => {}
         }
         self.check(other)?;
-        self.widen(matches!(self, Bins::I64(_)) || matches!(other, Bins::I64(_)));
-        for (bin, more) in other.hit() {
-            match self {
-                Bins::U64(bins) => {
-                    let more = u64::try_from(more).unwrap_or(0);
-                    entry(bins, bin).into_iter().for_each(|count| *count = count.saturating_add(more));
-                }
-                Bins::I64(bins) => {
-                    let more = i64::try_from(more).unwrap_or(0);
-                    entry(bins, bin).into_iter().for_each(|count| *count = count.saturating_add(more));
-                }
-                Bins::U16(_) | Bins::Sparse { .. } => {}
-            }
+        if other.is_signed() && !self.is_signed() {
+            // The unsigned counts alone may not fit the signed counters of the sum.
+            let unsigned = core::mem::replace(self, other.clone());
+            self.add_checked(&unsigned);
+        } else {
+            self.widen();
+            self.add_checked(other);
         }
         Ok(())
     }
 
-    /// Gives all counters 64 bits, which all counts fit.
-    fn widen(&mut self, is_signed: bool) {
-        let is_wide = if is_signed { matches!(self, Bins::I64(_)) } else { matches!(self, Bins::U64(_)) };
-        if is_wide {
+    /// Adds counts to counters of 64 bits. The sums fit.
+    fn add_checked(&mut self, other: &Bins) {
+        fn sum<T: Copy + Into<i128> + TryFrom<i128>>(bins: &mut [T], bin: u64, more: i128) {
+            if let Some(count) = entry(bins, bin) {
+                *count = T::try_from((*count).into().saturating_add(more)).unwrap_or(*count);
+            }
+        }
+        for (bin, more) in other.hit() {
+            match self {
+                Bins::U64(bins) => sum(bins, bin, more),
+                Bins::I64(bins) => sum(bins, bin, more),
+                Bins::U16(_) | Bins::Sparse { .. } => {}
+            }
+        }
+    }
+
+    /// Gives all unsigned counters 64 bits, which all counts fit.
+    fn widen(&mut self) {
+        if matches!(self, Bins::U64(_) | Bins::I64(_)) {
             return;
         }
-        let length = usize::try_from(self.len()).unwrap_or(0);
-        *self = if is_signed {
-            let mut wide = vec![0_i64; length];
-            self.hit().for_each(|(bin, count)| set(&mut wide, bin, i64::try_from(count).unwrap_or(0)));
-            Bins::I64(wide)
-        } else {
-            let mut wide = vec![0_u64; length];
-            self.hit().for_each(|(bin, count)| set(&mut wide, bin, u64::try_from(count).unwrap_or(0)));
-            Bins::U64(wide)
-        };
+        let mut wide = vec![0_u64; usize::try_from(self.len()).unwrap_or(0)];
+        for (bin, count) in self.hit() {
+            if let Some(place) = entry(&mut wide, bin) {
+                *place = u64::try_from(count).unwrap_or(0);
+            }
+        }
+        *self = Bins::U64(wide);
     }
 }
 
@@ -166,24 +180,25 @@ fn entry<T>(bins: &mut [T], bin: u64) -> Option<&mut T> {
     usize::try_from(bin).ok().and_then(|at| bins.get_mut(at))
 }
 
-fn set<T>(bins: &mut [T], bin: u64, count: T) {
-    if let Some(place) = entry(bins, bin) {
-        *place = count;
-    }
-}
-
 /// The sum of two sparse lists; the index of the first bin whose sum does not fit, if there is any.
 fn joined(counts: &[(u64, u64)], more: &[(u64, u64)]) -> Result<Vec<(u64, u64)>, u64> {
-    let mut sums: Vec<(u64, u64)> = counts.iter().chain(more).copied().collect();
-    sums.sort_unstable_by_key(|(bin, _)| *bin);
-    let mut kept: Vec<(u64, u64)> = Vec::with_capacity(sums.len());
-    for (bin, count) in sums {
-        match kept.last_mut() {
-            Some((last, sum)) if *last == bin => *sum = sum.checked_add(count).ok_or(bin)?,
-            _ => kept.push((bin, count)),
+    let mut kept = Vec::with_capacity(counts.len().saturating_add(more.len()));
+    let (mut counts, mut more) = (counts.iter().copied().peekable(), more.iter().copied().peekable());
+    loop {
+        let first = match (counts.peek(), more.peek()) {
+            (Some((bin, _)), Some((other, _))) if bin == other => {
+                let (Some((bin, count)), Some((_, more))) = (counts.next(), more.next()) else { continue };
+                Some((bin, count.checked_add(more).ok_or(bin)?))
+            }
+            (Some((bin, _)), Some((other, _))) if other < bin => more.next(),
+            (Some(_), _) => counts.next(),
+            (None, _) => more.next(),
+        };
+        match first {
+            Some(first) => kept.push(first),
+            None => return Ok(kept),
         }
     }
-    Ok(kept)
 }
 
 impl PartialEq for Bins {
@@ -237,7 +252,9 @@ impl Iterator for Hit<'_> {
             Bins::U64(bins) => first(bins, self.next).map(|(at, count)| (at, (at as u64, count.into()))),
             Bins::I64(bins) => first(bins, self.next).map(|(at, count)| (at, (at as u64, count.into()))),
             Bins::Sparse { counts, .. } => {
-                counts.get(self.next).map(|(bin, count)| (self.next, (*bin, i128::from(*count))))
+                let rest = counts.get(self.next..).unwrap_or_default();
+                let hit = rest.iter().zip(self.next..).find(|((_, count), _)| *count != 0);
+                hit.map(|((bin, count), at)| (at, (*bin, i128::from(*count))))
             }
         }?;
         self.next = at.saturating_add(1);
@@ -324,5 +341,35 @@ mod tests {
         let mut sum = Bins::sparse(2, vec![(1, u64::MAX)]).unwrap();
         assert_eq!(sum.add(&Bins::sparse(2, vec![(0, 1), (1, 1)]).unwrap()), Err(1));
         assert_eq!(sum.hit().count(), 1);
+    }
+
+    #[test]
+    fn signed_sums_do_not_depend_on_the_order() {
+        const HIGH: u64 = 1 << 63;
+        let sparse = Bins::sparse(3, vec![(0, HIGH), (2, 1)]).unwrap();
+        for (unsigned, signed, expected) in [
+            (Bins::U64(vec![HIGH, 0, 1]), vec![-1, -7, 0], Ok([i64::MAX, -7, 1])),
+            (sparse, vec![-1, -7, 0], Ok([i64::MAX, -7, 1])),
+            (Bins::U64(vec![u64::MAX, 0, 1]), vec![i64::MIN, -7, 0], Ok([i64::MAX, -7, 1])),
+            (Bins::U64(vec![0, HIGH, HIGH]), vec![5, -1, 0], Err(2)),
+            (Bins::U64(vec![0, HIGH, 1]), vec![0, 0, i64::MAX], Err(1)),
+            (Bins::U16(vec![0, 1, 1]), vec![0, i64::MAX, i64::MAX], Err(1)),
+        ] {
+            let signed = Bins::I64(signed);
+            for (first, second) in [(&unsigned, &signed), (&signed, &unsigned)] {
+                let mut sum = first.clone();
+                let added = sum.add(second);
+                assert_eq!(added, first.check(second));
+                assert_eq!(added, expected.map(|_| ()));
+                assert_eq!(&sum, &expected.map_or(first.clone(), |sums| Bins::I64(sums.to_vec())));
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_of_a_sparse_list_are_no_hits() {
+        let sparse = Bins::Sparse { bins: 3, counts: vec![(0, 0), (1, 4), (2, 0)] };
+        assert_eq!(sparse.hit().collect::<Vec<_>>(), [(1, 4)]);
+        assert_eq!(sparse, Bins::U16(vec![0, 4, 0]));
     }
 }

@@ -18,28 +18,29 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Makes a histogram of the addresses of `range`.
+    /// Makes a histogram of the addresses of `range`. Counts of 0 in sparse bins are removed.
     ///
     /// # Errors
     ///
     /// When the range is empty, when there are no bins, or when sparse bins are not in ascending order.
     pub fn new(range: Range<u64>, unit: Unit, bins: impl Into<Bins>) -> Result<Histogram, HistogramError> {
         let Range { start: lowpc, end: highpc } = range;
-        let bins = bins.into();
+        let mut bins = bins.into();
         if highpc <= lowpc {
             return Err(HistogramError::NoRange { lowpc, highpc });
         }
         if bins.is_empty() {
             return Err(HistogramError::NoBins { range });
         }
-        if let Bins::Sparse { bins, counts } = &bins {
+        if let Bins::Sparse { bins, counts } = &mut bins {
             let mut next = 0;
-            for (bin, _) in counts {
+            for (bin, _) in counts.iter() {
                 if *bin < next || bin >= bins {
                     return Err(HistogramError::Unordered { bin: *bin, bins: *bins });
                 }
                 next = bin.saturating_add(1);
             }
+            counts.retain(|(_, count)| *count != 0);
         }
         Ok(Histogram { lowpc, highpc, unit, bins })
     }

@@ -84,9 +84,20 @@ impl Histograms {
         }
     }
 
-    /// Checks that [`Histograms::add_alike`] can add a histogram.
+    /// Checks that [`Histograms::add_alike`] can add all histograms of a profile. The order of the additions does not matter
+    /// then: histograms that fit the sum one by one, and fit each other, also fit the sum together.
+    pub(crate) fn check_alike(&self, others: &Histograms) -> Result<(), SumError> {
+        if let Some((smallest, largest)) = others.extremes.as_ref().filter(|(one, other)| !one.is_near(other)) {
+            return Err(smallest.differs_from(largest));
+        }
+        others.list.iter().try_for_each(|histogram| {
+            self.check_scale(histogram)?;
+            self.check(histogram)
+        })
+    }
+
+    /// Checks that [`Histograms::add`] can add a histogram.
     pub(crate) fn check(&self, histogram: &Histogram) -> Result<(), SumError> {
-        self.check_scale(histogram)?;
         let known = self.find(histogram)?.and_then(|at| self.list.get(at));
         let added = known.map_or(Ok(()), |known| known.bins().check(histogram.bins()));
         added.map_err(|bin| SumError::BinOverflow { range: histogram.range(), bin })
@@ -127,12 +138,7 @@ impl Histograms {
         let (scale, extremes) = (Scale { range: histogram.range(), bins: histogram.len() }, self.extremes.iter());
         for other in extremes.flat_map(|(smallest, largest)| [smallest, largest]) {
             if !scale.is_near(other) {
-                return Err(SumError::ScalesDiffer {
-                    first: other.range.clone(),
-                    first_bins: other.bins,
-                    second: histogram.range(),
-                    second_bins: histogram.len(),
-                });
+                return Err(other.differs_from(&scale));
             }
         }
         Ok(())
@@ -158,6 +164,12 @@ impl Scale {
     fn fraction(&self) -> (u128, u128) {
         let units = self.range.end.saturating_sub(self.range.start) / 2;
         (u128::from(units), u128::from(self.bins))
+    }
+
+    /// The error for two sizes of bins.
+    fn differs_from(&self, second: &Scale) -> SumError {
+        let (first, second, first_bins, second_bins) = (&self.range, &second.range, self.bins, second.bins);
+        SumError::ScalesDiffer { first: first.clone(), first_bins, second: second.clone(), second_bins }
     }
 
     fn is_smaller(&self, other: &Scale) -> bool {

@@ -161,7 +161,8 @@ impl Profile {
         }
     }
 
-    /// Adds what a record of a file contains.
+    /// Adds what a record of a file contains. A sparse histogram takes time for all counts of the sum, so that
+    /// [`Profile::from_records`] is faster for a `PROF` file with many objects of samples.
     ///
     /// # Errors
     ///
@@ -181,18 +182,24 @@ impl Profile {
         Ok(())
     }
 
-    /// Adds the histograms, arcs, and blocks of another profile, without merging arcs and blocks of the same addresses.
+    /// Adds everything of another profile: histograms of the same range are added up, arcs, blocks, and images are appended
+    /// without merging, and of two orders of one call the profile gets the lower one.
     ///
     /// # Errors
     ///
-    /// As for [`Profile::add_histogram`]. After an error, the profile has some of the histograms.
+    /// As for [`Profile::add_histogram`]. After an error, the profile is the same as before.
     pub fn append(&mut self, other: Profile) -> Result<(), SumError> {
+        for histogram in other.histograms.list() {
+            self.histograms.check(histogram)?;
+        }
         for histogram in other.histograms.finish() {
             self.add_histogram(histogram)?;
         }
         self.arcs.extend(other.arcs);
         self.blocks.extend(other.blocks);
-        self.orders.extend(other.orders);
+        for ((frompc, selfpc), order) in other.orders {
+            self.set_order(frompc, selfpc, order);
+        }
         self.images.extend(other.images);
         Ok(())
     }

@@ -58,6 +58,11 @@ fn sums_that_do_not_fit_are_errors() {
     assert_eq!(add(signed(&[i64::MAX, 0]), signed(&[1, 0])), overflow(0));
     assert_eq!(add(signed(&[i64::MIN, 0]), signed(&[-1, 0])), overflow(0));
     assert_eq!(add(signed(&[0, 0]), seconds(0, 16, &[1 << 63, 0])), overflow(0));
+    assert_eq!(add(seconds(0, 16, &[1 << 63, 0]), signed(&[0, 0])), overflow(0));
+    // The sum fits, though one of the counts alone would not.
+    let sum = Ok(sampled(signed(&[i64::MAX, 0])));
+    assert_eq!(add(signed(&[-1, 0]), seconds(0, 16, &[1 << 63, 0])), sum);
+    assert_eq!(add(seconds(0, 16, &[1 << 63, 0]), signed(&[-1, 0])), sum);
     let mut accumulator = Accumulator::new();
     accumulator.add(called(&[(1, 2, u64::MAX)])).unwrap();
     assert_eq!(accumulator.add(called(&[(1, 2, 1)])), Err(SumError::ArcOverflow { frompc: 1, selfpc: 2 }));
@@ -112,6 +117,11 @@ fn bins_may_differ_in_size_by_a_millionth() {
     assert!(add(seconds(0, u64::MAX - 1, &bins), seconds(u64::MAX - 1, u64::MAX, &bins)).is_err());
 }
 
+/// A profile whose histograms differ in the size of their bins.
+fn two_scales() -> Profile {
+    Profile::of_samples([seconds(0, 16, &[1, 2, 3, 4]), seconds(32, 64, &[1, 2])]).unwrap()
+}
+
 /// After an error of each kind, the sum is the same as before.
 #[test]
 fn an_error_adds_nothing() {
@@ -126,6 +136,8 @@ fn an_error_adds_nothing() {
         Profile::of_samples([seconds(0x2000, 0x2010, &[1, 1]), seconds(0x1000, 0x1010, &[1, u64::MAX])]).unwrap(),
         Profile::of_samples([histogram.clone()]).unwrap().with_arcs(arcs).with_arcs([Arc::new(4, 5, 1)]),
         Profile::of_samples([histogram]).unwrap().with_arcs(arcs).with_blocks([Block::new(8, 1), Block::new(7, 1)]),
+        Profile::of_samples([seconds(0x2000, 0x2010, &[1, 1]), seconds(0x3000, 0x3010, &[1])]).unwrap(),
+        two_scales().with_arcs(arcs),
     ];
     for profile in bad {
         let mut accumulator = Accumulator::new();
@@ -136,6 +148,9 @@ fn an_error_adds_nothing() {
         accumulator.add(called(&[(1, 2, 1), (9, 9, 1)])).unwrap();
         assert_eq!(accumulator.finish().arcs(), [Arc::new(1, 2, 4), Arc::new(4, 5, u64::MAX), Arc::new(9, 9, 1)]);
         let mut empty = Accumulator::new();
+        let different = Err(SumError::ScalesDiffer { first: 0..16, first_bins: 4, second: 32..64, second_bins: 2 });
+        assert_eq!(empty.add(two_scales().with_arcs(arcs)), different);
+        assert_eq!(empty.clone().finish(), Profile::new());
         let _ = empty.add(Profile::new().with_arcs(arcs).with_blocks(vec![Block::new(7, u64::MAX); 2]));
         assert_eq!(empty.finish(), Profile::new());
     }

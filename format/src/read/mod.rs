@@ -2,6 +2,7 @@
 
 mod bins;
 pub(crate) mod bsd;
+mod collect;
 mod counts;
 pub(crate) mod cursor;
 mod darwin;
@@ -21,6 +22,7 @@ mod rtld;
 mod sparse_sum;
 mod trailing;
 
+use collect::Collector;
 pub use counts::RecordCounts;
 use cursor::Cursor;
 use decode::Decode as _;
@@ -28,9 +30,8 @@ use decoder::Decoder;
 pub use input::Input;
 pub use records::Records;
 pub(crate) use result::Result;
-use sparse_sum::SparseSum;
 
-use crate::{Encoding, Profile, ReadError, Record, SumError};
+use crate::{Encoding, Profile};
 
 /// Counts the records of a file with a known encoding. In the 4.4BSD family the samples are one record, and each arc
 /// is one.
@@ -65,26 +66,12 @@ pub fn count_records(bytes: &[u8], encoding: Encoding) -> Result<RecordCounts> {
 pub fn read_as(bytes: &[u8], encoding: Encoding) -> Result<Profile> {
     let mut cursor = Cursor::new(bytes, encoding.word(), encoding.order);
     let mut decoder = Decoder::new(encoding)?;
-    let (mut profile, mut sparse) = (Profile::new(), SparseSum::default());
+    let mut collector = Collector::default();
     loop {
-        decoder.arcs(&mut cursor, &mut profile.arcs);
+        decoder.arcs(&mut cursor, &mut collector.profile.arcs);
         match decoder.next(&mut cursor)? {
-            Some(Record::Histogram(histogram)) => {
-                let offset = cursor.record();
-                if let Some(histogram) = sparse.add(histogram).map_err(at(offset))? {
-                    profile.add_record(Record::Histogram(histogram)).map_err(at(offset))?;
-                }
-            }
-            // Only histograms are refused.
-            Some(record) => profile.add_record(record).map_err(at(cursor.record()))?,
-            None => break,
+            Some(record) => collector.add(record, cursor.record())?,
+            None => return collector.finish(cursor.record()),
         }
     }
-    sparse.finish(&mut profile).map_err(at(cursor.record()))?;
-    Ok(profile)
-}
-
-/// The error for the histogram of the record at an offset.
-fn at(offset: u64) -> impl FnOnce(SumError) -> ReadError {
-    move |error| ReadError::Histograms { error, offset }
 }

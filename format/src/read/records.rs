@@ -39,6 +39,8 @@ pub struct Records<I> {
     has_ended: bool,
     /// The number of bytes that are read at once.
     piece: usize,
+    /// The offset in the file of the record that was begun last.
+    record: u64,
 }
 
 impl<'a> Records<&'a [u8]> {
@@ -92,7 +94,7 @@ impl<R: std::io::Read> Records<super::input::stream::Stream<R>> {
 
 impl<I: Input> Records<I> {
     pub(crate) fn of(input: I, encoding: Encoding) -> Result<Records<I>> {
-        Ok(Records { input, decoder: Decoder::new(encoding)?, encoding, offset: 0, has_ended: false, piece: PIECE })
+        Ok(Records { input, decoder: Decoder::new(encoding)?, encoding, offset: 0, has_ended: false, piece: PIECE, record: 0 })
     }
 
     /// The offset in the file of the next record.
@@ -113,6 +115,11 @@ impl<I: Input> Records<I> {
         self.decoder.has_usual_names()
     }
 
+    /// The offset of the record that was begun last, of a form with several histograms.
+    pub(crate) fn record(&self) -> u64 {
+        self.record
+    }
+
     fn decode(&mut self) -> Result<Option<Record>> {
         if self.input.window().len() < LOOKAHEAD.min(self.piece) {
             self.input.fill(self.piece)?;
@@ -131,6 +138,7 @@ impl<I: Input> Records<I> {
                 Ok(record) => {
                     let consumed = cursor.offset().saturating_sub(self.offset);
                     self.offset = cursor.offset();
+                    self.record = self.record.max(cursor.record());
                     self.decoder = decoder;
                     self.input.consume(usize::try_from(consumed).unwrap_or(usize::MAX));
                     if record.is_some() || !may_go_on {

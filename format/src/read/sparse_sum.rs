@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Bins, Histogram, Profile, SumError};
+use crate::{Bins, Histogram, Profile, Record, SumError};
 
 /// Sparse histograms of one range. Adding two of them takes time for both, so each sum in the list has at least twice the
 /// counts of the next one: all additions together take little more than linear time.
@@ -35,7 +35,7 @@ impl SparseSum {
         while self.sums.len() > 1 {
             self.join()?;
         }
-        self.sums.pop().map_or(Ok(()), |sum| profile.add_histogram(sum))
+        self.sums.pop().map_or(Ok(()), |sum| profile.add_record(Record::Histogram(sum)))
     }
 
     /// Adds the last sum to the one before it.

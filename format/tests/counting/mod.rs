@@ -6,6 +6,7 @@ use std::cell::Cell;
 thread_local! {
     static USED: Cell<usize> = const { Cell::new(0) };
     static PEAK: Cell<usize> = const { Cell::new(0) };
+    static ALL: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The system's allocator, with a counter for each thread.
@@ -16,6 +17,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         USED.with(|used| {
             used.set(used.get().wrapping_add(layout.size()));
+            ALL.with(|all| all.set(all.get().wrapping_add(layout.size())));
             PEAK.with(|peak| peak.set(peak.get().max(used.get())));
         });
         // SAFETY: the caller keeps `alloc`'s contract, which is `System`'s too.
@@ -33,9 +35,18 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// The peak of allocated bytes while the function runs.
+#[allow(dead_code)] // Not every test needs it.
 pub(crate) fn peak<T>(run: impl FnOnce() -> T) -> usize {
     USED.set(0);
     PEAK.set(0);
     drop(run());
     PEAK.get()
+}
+
+/// The sum of all allocated bytes while the function runs: a measure of its work.
+#[allow(dead_code)] // Not every test needs it.
+pub(crate) fn allocated<T>(run: impl FnOnce() -> T) -> usize {
+    ALL.set(0);
+    drop(run());
+    ALL.get()
 }
