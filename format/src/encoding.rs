@@ -77,8 +77,9 @@ pub enum DataModel {
     Ilp32,
     /// Both have 8 bytes: all 64-bit systems but Windows.
     Lp64,
-    /// An address has 8 bytes and a `long` 4: 64-bit Windows. Only the counts of arcs in 4.4BSD's form differ from
-    /// [`DataModel::Lp64`].
+    /// An address has 8 bytes and a `long` 4: 64-bit Windows. Only the counts of arcs in 4.4BSD's little-endian form differ
+    /// from [`DataModel::Lp64`]. Other forms with a `long` do not exist in this model: FreeBSD's, OpenBSD's, 4.2BSD's, and
+    /// `mon.out`.
     Llp64,
 }
 
@@ -137,6 +138,17 @@ impl Encoding {
     #[must_use]
     pub fn word(&self) -> Word {
         self.model.word()
+    }
+
+    /// Whether some system writes files with this encoding. 64-bit Windows is the only one whose `long` has another size than
+    /// an address: of the forms with a `long`, Windows has 4.4BSD's, and all of its machines are little-endian.
+    pub(crate) fn exists(&self) -> bool {
+        let has_long = match self.form {
+            Form::Bsd => self.order == Order::Big,
+            Form::FreeBsd(_) | Form::OpenBsd | Form::OldBsd(_) | Form::MonOut => true,
+            Form::Gnu | Form::LdProfile | Form::Darwin | Form::Next | Form::IllumosProf | Form::IllumosRtld => false,
+        };
+        self.model != DataModel::Llp64 || !has_long
     }
 }
 

@@ -176,6 +176,41 @@ fn profiles() -> impl Strategy<Value = Vec<Profile>> {
     prop::collection::vec(profile, 1..8)
 }
 
+/// Profiles with counts of any size and sign, and bins of one size or of two.
+fn any_profile() -> impl Strategy<Value = Profile> {
+    let high = prop_oneof![Just(1_u64 << 63), Just(u64::MAX), Just((1 << 63) - 1), 0..3_u64];
+    let count = || high.clone();
+    let histogram = (0..3u64, prop::collection::vec(count(), 4), 0..4u8).prop_map(|(at, bins, kind)| {
+        let (lowpc, size) = (0x1000 + at * 32, if kind == 3 { 32 } else { 16 });
+        let bins = match kind {
+            0 => Bins::I64(bins.iter().map(|count| *count as i64).collect()),
+            1 => Bins::sparse(4, (0..).zip(bins).collect()).unwrap(),
+            _ => Bins::U64(bins),
+        };
+        Histogram::new(lowpc..lowpc + size, Unit::seconds(100), bins).unwrap()
+    });
+    let arcs = prop::collection::vec((0..2u64, count()), 0..3);
+    (prop::collection::vec(histogram, 0..3), arcs).prop_map(|(histograms, arcs)| {
+        let mut profile = Profile::new().with_arcs(arcs.into_iter().map(|(at, count)| Arc::new(at, at, count)));
+        // Histograms that cannot stand in one profile are left out.
+        histograms.into_iter().for_each(|histogram| _ = profile.add_histogram(histogram));
+        profile
+    })
+}
+
+/// The sum of two profiles, if they can be added up.
+fn sum_of_two(first: &Profile, second: &Profile) -> Option<Profile> {
+    let mut accumulator = Accumulator::new();
+    for profile in [first, second] {
+        let before = accumulator.clone().finish_in_order();
+        if accumulator.add(profile.clone()).is_err() {
+            assert_eq!(accumulator.finish_in_order(), before);
+            return None;
+        }
+    }
+    Some(accumulator.finish())
+}
+
 /// Profiles, and the same profiles in another order.
 fn shuffled() -> impl Strategy<Value = (Vec<Profile>, Vec<Profile>)> {
     profiles().prop_flat_map(|profiles| (Just(profiles.clone()), Just(profiles).prop_shuffle()))
@@ -184,7 +219,7 @@ fn shuffled() -> impl Strategy<Value = (Vec<Profile>, Vec<Profile>)> {
 /// The total numbers of samples, calls and executions of blocks.
 fn totals(profiles: &[Profile]) -> (i128, u64, u64) {
     let samples = profiles.iter().flat_map(Profile::histograms).map(Histogram::total).sum();
-    let calls = profiles.iter().flat_map(Profile::arcs).map(|arc| arc.count).sum();
+    let calls = profiles.iter().flat_map(Profile::arcs).fold(0, |sum: u64, arc| sum.saturating_add(arc.count));
     let runs = profiles.iter().flat_map(Profile::blocks).map(|block| block.count).sum();
     (samples, calls, runs)
 }
@@ -200,6 +235,15 @@ proptest! {
     #[test]
     fn sums_are_commutative((profiles, shuffled) in shuffled()) {
         prop_assert_eq!(sum(profiles), sum(shuffled));
+    }
+
+    #[test]
+    fn sums_of_any_counts_are_commutative(first in any_profile(), second in any_profile()) {
+        let sum = sum_of_two(&first, &second);
+        prop_assert_eq!(&sum, &sum_of_two(&second, &first));
+        if let Some(sum) = sum {
+            prop_assert_eq!(sum.histograms().iter().map(Histogram::total).sum::<i128>(), totals(&[first, second]).0);
+        }
     }
 
     #[test]

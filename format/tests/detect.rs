@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{called, encodings, found, sampled, seconds};
+use common::{called, found, said_encodings, sampled, seconds};
 use gmon::{DataModel, Encoding, Foreign, Form, Hints, Order, Part, Profile, ReadError, Word, read, write};
 
 fn error(bytes: &[u8]) -> ReadError {
@@ -76,7 +76,7 @@ fn hints_that_a_profile_contradicts_are_an_error() {
     let profile = Profile::of_samples(vec![seconds(0x1000, 0x1008, &[1, 2])])
         .unwrap()
         .with_arcs(called(&[(0x1000, 0x1002, 7)]).arcs().to_vec());
-    for encoding in encodings() {
+    for encoding in said_encodings() {
         let file = write(&profile, encoding).unwrap();
         for word in [Word::W32, Word::W64] {
             for order in [Order::Little, Order::Big] {

@@ -6,22 +6,29 @@ mod counting;
 
 use common::{encoding, encodings, profile};
 use counting::peak;
-use gmon::{DataModel, Encoding, Form, Hints, Order, detect, read, read_as, write};
+use gmon::{Accumulator, DataModel, Encoding, Form, Hints, Order, Profile, WriteError, detect, read, read_as, write};
 use proptest::prelude::*;
 
-/// The maximum number of allocated bytes for each byte of the file: an 8-bit counter with a sign becomes 64 bits.
-const MULTIPLE: usize = 8;
-/// Allocated bytes that do not count.
-const FREE: usize = 1024;
+/// The maximum number of allocated bytes for each byte of the file, and allocated bytes that do not count: an 8-bit counter with
+/// a sign becomes 64 bits.
+const LIMITS: (usize, usize) = (8, 1024);
+/// The same for the tagged files of Darwin and NeXT, where the smallest histogram has 22 bytes, and an image may have 5.
+const TAGGED: (usize, usize) = (16, 64 << 10);
 
 /// Reads a file in every way, and checks the memory that this takes.
 fn read_every_way(file: &[u8]) {
-    let bound = MULTIPLE * file.len() + FREE;
-    assert!(peak(|| detect(file, &Hints::default())) <= bound);
-    assert!(peak(|| read(file, &Hints::default())) <= bound);
+    let bound = |is_tagged| {
+        let (multiple, free) = if is_tagged { TAGGED } else { LIMITS };
+        multiple * file.len() + free
+    };
+    let any = bound(
+        [&[0xbe, 0xef][..], &[0xbe, 0xba, 0xef], &[0xbf, 0xba, 0xef]].iter().any(|magic| file.starts_with(magic)),
+    );
+    assert!(peak(|| detect(file, &Hints::default())) <= any);
+    assert!(peak(|| read(file, &Hints::default())) <= any);
     for encoding in encodings() {
-        assert!(peak(|| read_as(file, encoding)) <= bound, "{encoding:?}");
         let Encoding { form, order, .. } = encoding;
+        assert!(peak(|| read_as(file, encoding)) <= bound(matches!(form, Form::Darwin | Form::Next)), "{encoding:?}");
         let word = encoding.word();
         let _ = detect(file, &Hints::new().with_form(form));
         let _ = detect(file, &Hints::new().with_form(form).with_word(word).with_order(order));
@@ -67,6 +74,13 @@ fn random() -> impl Strategy<Value = Vec<u8>> {
     (start, prop::collection::vec(byte, 0..200)).prop_map(|(start, bytes)| [start, bytes].concat())
 }
 
+/// The sum of a profile without arcs that count nothing, which some forms do not hold; `None` if a sum does not fit.
+fn sum_of_calls(mut profile: Profile) -> Option<Profile> {
+    profile.arcs_mut().retain(|arc| arc.count != 0);
+    let mut sum = Accumulator::new();
+    sum.add(profile).ok().map(|()| sum.finish())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -85,8 +99,17 @@ proptest! {
         let hints = Hints::new().with_form(hinted.form);
         if let Ok(found) = detect(&file, &hints).map(|detection| detection.encoding())
             && let Ok(profile) = read_as(&file, found) {
-            let again = read_as(&write(&profile, found).unwrap(), found).unwrap();
-            prop_assert_eq!(common::sum([again]), common::sum([profile]));
+            match write(&profile, found) {
+                Ok(file) => {
+                    let again = read_as(&file, found).unwrap();
+                    prop_assert_eq!(sum_of_calls(again), sum_of_calls(profile));
+                }
+                // The reader of this form accepts any dimension.
+                Err(error) => {
+                    let is_accepted = matches!(error, WriteError::NotSeconds { .. }) && found.form == Form::LdProfile;
+                    prop_assert!(is_accepted, "{found}: {error}");
+                }
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{encoding, encodings, found, profile, sum};
+use common::{bsd_forms, encoding, encodings, found, profile, said_encodings, sum};
 use gmon::{DataModel, Encoding, Form, Hints, Histogram, Order, Profile, Word, read, read_as, write};
 use proptest::prelude::*;
 
@@ -14,17 +14,28 @@ fn encoded() -> impl Strategy<Value = (Encoding, Profile)> {
     encoding().prop_flat_map(|encoding| (Just(encoding), profile(encoding)))
 }
 
+fn said() -> impl Strategy<Value = (Encoding, Profile)> {
+    prop::sample::select(said_encodings()).prop_flat_map(|encoding| (Just(encoding), profile(encoding)))
+}
+
 /// Whether each count of the profile fits one record.
 fn is_plain(profile: &Profile, encoding: Encoding) -> bool {
-    let (form, word) = (encoding.form, encoding.word());
-    let (bin, arc) = match (form, word) {
-        (Form::Gnu, _) => (u64::from(u16::MAX), u64::from(u32::MAX)),
-        (_, Word::W32) => (u64::MAX, i32::MAX as u64),
-        (_, Word::W64) => (u64::MAX, u64::from(u32::MAX)),
+    let Encoding { form, model, .. } = encoding;
+    let bin = if matches!(form, Form::Gnu | Form::Darwin | Form::Next) { u16::MAX.into() } else { u64::MAX };
+    let arc = match (form, model) {
+        (Form::Gnu, _) | (_, DataModel::Lp64) => u64::from(u32::MAX),
+        _ => i32::MAX as u64,
     };
+    let arc = if matches!(form, Form::Darwin | Form::Next) { i32::MAX as u64 } else { arc };
     profile.histograms().iter().flat_map(Histogram::hit).all(|(_, count)| count <= bin.into())
         && profile.arcs().iter().all(|piece| piece.count <= arc)
-        && profile.blocks().iter().all(|block| word == Word::W64 || block.count <= u64::from(u32::MAX))
+        && profile.blocks().iter().all(|block| encoding.word() == Word::W64 || block.count <= u64::from(u32::MAX))
+}
+
+/// The profile with the arcs in the order of their addresses. Darwin's form groups the arcs by range.
+fn sorted(mut profile: Profile) -> Profile {
+    profile.arcs_mut().sort_unstable();
+    profile
 }
 
 /// Whether the encoding of a file can be detected, as far as it matters for reading.
@@ -46,13 +57,15 @@ proptest! {
         let file = write(&profile, encoding).unwrap();
         let back = read_as(&file, encoding).unwrap();
         if is_plain(&profile, encoding) {
-            prop_assert_eq!(&back, &profile);
+            let is_grouped = matches!(encoding.form, Form::Darwin | Form::Next);
+            let order = if is_grouped { sorted } else { core::convert::identity };
+            prop_assert_eq!(order(back.clone()), order(profile.clone()));
         }
         prop_assert_eq!(sum([back]), sum([profile]));
     }
 
     #[test]
-    fn every_encoding_is_detected((encoding, profile) in encoded()) {
+    fn every_encoding_is_detected((encoding, profile) in said()) {
         let file = write(&profile, encoding).unwrap();
         let expected = Encoding::new(detected_form(&profile, encoding.form), encoding.model, encoding.order);
         prop_assert_eq!(found(&file, &hints(encoding)), Ok(encoding));
@@ -68,10 +81,12 @@ proptest! {
         let cut = &file[..at.index(file.len())];
         if let Ok(rest) = read_as(cut, encoding) {
             // A file may end after any record, and most forms do not store the number of records. Only OpenBSD's form
-            // stores the size.
-            prop_assert!(encoding.form != Form::OpenBsd);
+            // stores the size, and so do those of the dynamic linkers.
+            prop_assert!(!matches!(encoding.form, Form::OpenBsd | Form::LdProfile | Form::IllumosRtld));
+            // The other forms have heads of records that a writer does not need to write, or padding.
+            let is_exact = encoding.form == Form::Gnu || bsd_forms().contains(&encoding.form);
             // Large counts may look like padding if all remaining counts are as large.
-            if is_plain(&profile, encoding) {
+            if is_exact && is_plain(&profile, encoding) {
                 prop_assert_eq!(write(&rest, encoding).unwrap(), cut);
             }
         }
@@ -84,7 +99,7 @@ fn hints(encoding: Encoding) -> Hints {
 
 #[test]
 fn an_empty_profile_is_written_in_every_encoding() {
-    for encoding in encodings() {
+    for encoding in encodings().into_iter().filter(|encoding| encoding.form != Form::LdProfile) {
         let file = write(&Profile::default(), encoding).unwrap();
         assert_eq!(read_as(&file, encoding), Ok(Profile::default()), "{encoding}");
     }

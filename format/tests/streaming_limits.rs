@@ -217,11 +217,13 @@ impl Write for Sink {
 
 #[test]
 fn writing_takes_no_memory_for_the_file() {
-    let profile = Profile::new().with_arcs((0..1_000_000).map(|at| Arc::new(at, at, 1)));
-    for encoding in encodings() {
+    let profile = Profile::new().with_arcs((0..200_000).map(|at| Arc::new(at, at, 1)));
+    // These forms need the arcs in groups, a histogram, or arcs without callers.
+    let others = [Form::Darwin, Form::Next, Form::LdProfile, Form::MonOut];
+    for encoding in encodings().into_iter().filter(|encoding| !others.contains(&encoding.form)) {
         let mut sink = Sink(0);
         let used = peak(|| write_to(&profile, encoding, &mut sink).unwrap());
         assert!(used < 300_000, "{encoding}: {used} bytes");
-        assert!(sink.0 > 12_000_000);
+        assert!(sink.0 >= 2_400_000);
     }
 }

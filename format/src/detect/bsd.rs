@@ -114,6 +114,10 @@ fn has_version(start: &[u8], word: Word, order: Order) -> bool {
 fn form_of(fit: &Fit, hints: &Hints, evidence: &mut Vec<Evidence>) -> Form {
     let &Fit { word, ref header, arcs_size, .. } = fit;
     let value = header.spare;
+    // Windows has the plain form only, and its spare words are uninitialized memory.
+    if hints.model == Some(DataModel::Llp64) {
+        return Form::Bsd;
+    }
     let has_whole_counters = |counter: &Counter| is_multiple(header.samples_size, counter.width.size() as u64);
     if let Some(counter) = Counter::from_histcounter_type(value).filter(has_whole_counters) {
         evidence.push(Evidence::CounterType { value });

@@ -45,6 +45,11 @@ pub enum ReadError {
         /// The form.
         form: Form,
     },
+    /// No system has files with this form, byte order, and a `long` of 32 bits beside addresses of 64 bits.
+    NoNarrowLong {
+        /// The encoding that the caller gave.
+        encoding: Encoding,
+    },
     /// A histogram cannot stand in one profile with the histograms before it.
     Histograms {
         /// The reason.
@@ -265,7 +270,9 @@ impl ReadError {
             | ReadError::Truncated { .. }
             | ReadError::PartialArc { .. } => ErrorKind::Truncated,
             ReadError::Unknown { .. } | ReadError::Foreign(_) | ReadError::BadMagic { .. } => ErrorKind::NotAProfile,
-            ReadError::BadVersion { .. } | ReadError::NoWideAddresses { .. } => ErrorKind::Unsupported,
+            ReadError::BadVersion { .. } | ReadError::NoWideAddresses { .. } | ReadError::NoNarrowLong { .. } => {
+                ErrorKind::Unsupported
+            }
             ReadError::OtherEncoding { .. } => ErrorKind::Hints,
             ReadError::Ambiguous { .. } => ErrorKind::Ambiguous,
             ReadError::Histograms { error, .. } => error.kind(),
@@ -389,6 +396,8 @@ impl fmt::Display for ReadError {
             }
             ReadError::NoWideAddresses { form } => write!(f, "{form} files have only 32-bit addresses"),
             ReadError::Histograms { error, offset } => write!(f, "{error}, in the record at offset {offset:#x}"),
+            ReadError::NoNarrowLong { encoding } =>
+                write!(f, "no system has such files ({encoding}): give another form or data model"),
             ReadError::BadLine { line, offset } =>
                 write!(f, "line {line} is not a line of a list of shared objects (offset {offset:#x})"),
             #[cfg(feature = "std")]

@@ -5,16 +5,16 @@ use core::fmt;
 use core::ops::Range;
 
 use super::{ErrorKind, Part};
-use crate::{Dimension, Form};
+use crate::{Dimension, Encoding, Form};
 
 /// The reason why a form cannot hold a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The crate does not write this form.
+    /// No system has files with this form, byte order, and a `long` of 32 bits beside addresses of 64 bits.
     NotWritten {
-        /// The form.
-        form: Form,
+        /// The encoding.
+        encoding: Encoding,
     },
     /// An address does not fit the 32-bit word of the file.
     WideAddress {
@@ -159,7 +159,7 @@ impl fmt::Display for WriteError {
     #[rustfmt::skip] // A failure and its text stand together.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WriteError::NotWritten { form } => write!(f, "{form} files cannot be written"),
+            WriteError::NotWritten { encoding } => write!(f, "no system has such files ({encoding})"),
             WriteError::NoWideAddresses { form } => write!(f, "{form} files have only 32-bit addresses"),
             WriteError::NotRelative { lowpc } =>
                 write!(f, "the form holds addresses from 0 on only (the samples start at {lowpc:#x})"),

@@ -47,6 +47,9 @@ macro_rules! of_form {
 impl Decoder {
     /// Makes the decoder of an encoding, at the start of the file.
     pub(crate) fn new(encoding: Encoding) -> Result<Decoder> {
+        if !encoding.exists() {
+            return Err(ReadError::NoNarrowLong { encoding });
+        }
         match encoding.form {
             Form::Gnu => Ok(Decoder::Gnu(GnuDecoder::default())),
             Form::Bsd | Form::FreeBsd(_) | Form::OpenBsd => Ok(Decoder::Bsd(BsdDecoder::new(encoding))),

@@ -60,7 +60,7 @@ pub fn count_records(bytes: &[u8], encoding: Encoding) -> Result<RecordCounts> {
 ///
 /// # Errors
 ///
-/// When the file is not a complete, valid profile of this encoding: a wrong magic or version, sizes that exceed the
+/// When no system has files with this encoding. When the file is not a complete, valid profile of this encoding: a wrong magic or version, sizes that exceed the
 /// file, a partial arc at the end, an address range that is reversed or has no bins, histograms that overlap or are
 /// not compatible, or a wrong OpenBSD `totarc`.
 pub fn read_as(bytes: &[u8], encoding: Encoding) -> Result<Profile> {

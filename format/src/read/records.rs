@@ -48,7 +48,8 @@ impl<'a> Records<&'a [u8]> {
     ///
     /// # Errors
     ///
-    /// When the encoding has NeXT's form and 64-bit addresses, which that form does not have.
+    /// When no system has such files: NeXT's form with 64-bit addresses, or a form with a `long` of 32 bits beside 64-bit
+    /// addresses that is not 4.4BSD's little-endian form.
     pub fn new(bytes: &'a [u8], encoding: Encoding) -> Result<Records<&'a [u8]>> {
         Records::of(bytes, encoding)
     }
@@ -66,7 +67,8 @@ impl<R: std::io::Read> Records<super::input::stream::Stream<R>> {
     ///
     /// # Errors
     ///
-    /// When the encoding has NeXT's form and 64-bit addresses, which that form does not have.
+    /// When no system has such files: NeXT's form with 64-bit addresses, or a form with a `long` of 32 bits beside 64-bit
+    /// addresses that is not 4.4BSD's little-endian form.
     pub fn from_reader(reader: R, encoding: Encoding) -> Result<Records<super::input::stream::Stream<R>>> {
         Records::of(super::input::stream::Stream::new(reader), encoding)
     }

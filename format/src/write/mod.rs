@@ -80,6 +80,9 @@ fn write_form(
     repeat_limit: u64,
     output: &mut Output<'_>,
 ) -> Result<(), WriteError> {
+    if !encoding.exists() {
+        return Err(WriteError::NotWritten { encoding });
+    }
     // Only GNU's form has basic blocks.
     if encoding.form != Form::Gnu && !profile.blocks().is_empty() {
         return Err(WriteError::BlocksNotHeld { blocks: profile.blocks().len() });

@@ -4,7 +4,7 @@ use super::bsd::{only_histogram, size_field, write_bins};
 use super::output::Output;
 use super::pieces::{long_most, repeated_size, samples_size};
 use crate::encode::{Sink as _, bsd_arcs};
-use crate::{Counter, DataModel, Encoding, Histogram, OldHeader, Part, Profile, Word, WriteError};
+use crate::{Counter, Encoding, Histogram, OldHeader, Part, Profile, Word, WriteError};
 
 pub(super) fn write(
     profile: &Profile,
@@ -13,9 +13,6 @@ pub(super) fn write(
     repeat_limit: u64,
     output: &mut Output<'_>,
 ) -> Result<(), WriteError> {
-    if encoding.model == DataModel::Llp64 {
-        return Err(WriteError::NotWritten { form: encoding.form });
-    }
     let (word, histogram) = (encoding.word(), only_histogram(profile)?);
     let most = long_most(encoding.model);
     let arcs_size = repeated_size(profile.arcs(), most, word.arc_size(), repeat_limit)?;

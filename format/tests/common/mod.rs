@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used)] // A test fails loudly.
 
 use gmon::{
-    Accumulator, Arc, Bins, Block, Counter, CounterWidth, Dimension, Encoding, Form, Hints, Histogram, OldHeader,
-    Order, Profile, ReadError, Unit, Word,
+    Accumulator, Arc, Bins, Block, Counter, CounterWidth, DataModel, Dimension, Encoding, Form, Hints, Histogram,
+    OldHeader, Order, Profile, ReadError, Unit, Word, WriteError,
 };
 use proptest::prelude::*;
+
+mod other;
 
 pub(crate) const WORDS: [Word; 2] = [Word::W32, Word::W64];
 pub(crate) const ORDERS: [Order; 2] = [Order::Little, Order::Big];
@@ -17,25 +19,46 @@ pub(crate) fn counters() -> Vec<Counter> {
     widths.into_iter().flat_map(|width| [false, true].map(|signed| Counter { width, signed })).collect()
 }
 
-/// Every form.
+/// Every form, FreeBSD's with every counter and 4.2BSD's with every header.
 pub(crate) fn forms() -> Vec<Form> {
-    let freebsd = counters().into_iter().map(Form::FreeBsd);
-    [Form::Gnu, Form::Bsd, Form::OpenBsd].into_iter().chain(freebsd).collect()
+    let variants = |form: &Form| match form {
+        Form::FreeBsd(_) => counters().into_iter().map(Form::FreeBsd).collect(),
+        Form::OldBsd(_) => [OldHeader::Packed, OldHeader::Padded, OldHeader::Wide].map(Form::OldBsd).to_vec(),
+        form => vec![*form],
+    };
+    Form::ALL.iter().flat_map(variants).collect()
 }
 
-/// Every form in every word size and byte order.
+/// The forms of 4.4BSD and its descendants.
+pub(crate) fn bsd_forms() -> Vec<Form> {
+    let is_bsd = |form: &Form| matches!(form, Form::Bsd | Form::FreeBsd(_) | Form::OpenBsd);
+    forms().into_iter().filter(is_bsd).collect()
+}
+
+/// Every form in every data model and byte order that systems have.
 pub(crate) fn encodings() -> Vec<Encoding> {
-    let mut encodings = Vec::new();
-    for form in forms() {
-        for word in WORDS {
-            encodings.extend(ORDERS.map(|order| Encoding::new(form, word.into(), order)));
-        }
-    }
-    encodings
+    let models = [DataModel::Ilp32, DataModel::Lp64, DataModel::Llp64];
+    let pairs = models.into_iter().flat_map(|model| ORDERS.map(|order| (model, order)));
+    let all =
+        forms().into_iter().flat_map(|form| pairs.clone().map(move |(model, order)| Encoding::new(form, model, order)));
+    // Every form but LD_PROFILE holds the empty profile.
+    let exists = |encoding: &Encoding| match gmon::write(&Profile::new(), *encoding) {
+        Ok(_) | Err(WriteError::NoHistogram) => true,
+        Err(WriteError::NotWritten { .. } | WriteError::NoWideAddresses { .. }) => false,
+        Err(error) => panic!("{encoding}: {error}"),
+    };
+    all.filter(exists).collect()
 }
 
 pub(crate) fn encoding() -> impl Strategy<Value = Encoding> {
     prop::sample::select(encodings())
+}
+
+/// The encodings that a file itself says: those of GNU and of 4.4BSD and its descendants.
+pub(crate) fn said_encodings() -> Vec<Encoding> {
+    let is_said = |encoding: &Encoding| encoding.form == Form::Gnu || bsd_forms().contains(&encoding.form);
+    let all = encodings().into_iter().filter(is_said);
+    all.filter(|encoding| encoding.model != DataModel::Llp64).collect()
 }
 
 /// A histogram of time with 100 samples a second.
@@ -77,7 +100,10 @@ fn highest(word: Word) -> u64 {
 
 /// A profile that fits the encoding. Some counts require repeated records.
 pub(crate) fn profile(encoding: Encoding) -> BoxedStrategy<Profile> {
-    let most = if encoding.word() == Word::W32 { 1 << 36 } else { 1 << 58 };
+    if encoding.form != Form::Gnu && !bsd_forms().contains(&encoding.form) {
+        return other::profile(encoding);
+    }
+    let most = if encoding.model == DataModel::Lp64 { 1 << 58 } else { 1 << 36 };
     let most = if encoding.form == Form::Gnu { 1 << 36 } else { most };
     let arcs = prop::collection::vec(arc(encoding.word(), most), 0..20);
     let blocks = if encoding.form == Form::Gnu { 0..5 } else { 0..1 };
