@@ -126,7 +126,7 @@ pub use read::{Input, RecordCounts, Records, count_records, read_as};
 pub use record::{Block, Image, Record};
 #[cfg(feature = "alloc")]
 pub use unit::{Dimension, Unit};
-#[cfg(feature = "std")]
-pub use write::write_to;
 #[cfg(feature = "alloc")]
 pub use write::{REPEAT_LIMIT, write, write_within};
+#[cfg(feature = "std")]
+pub use write::{write_to, write_to_within};

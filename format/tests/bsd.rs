@@ -295,6 +295,22 @@ fn counts_of_32_bits_may_have_padding() {
     assert_eq!(read_as(&file, llp64), Ok(content()), "a hint is trusted");
 }
 
+#[test]
+fn a_narrow_long_exists_in_one_form_only() {
+    let with_long = common::forms()
+        .into_iter()
+        .filter(|form| matches!(form, Form::OldBsd(_) | Form::MonOut) || common::bsd_forms().contains(form));
+    let all = with_long.flat_map(|form| ORDERS.map(|order| Encoding::new(form, DataModel::Llp64, order)));
+    let known = Encoding::new(Form::Bsd, DataModel::Llp64, Order::Little);
+    for encoding in all.filter(|encoding| *encoding != known) {
+        assert_eq!(write(&called(&[(1, 2, 3)]), encoding), Err(WriteError::NotWritten { encoding }));
+        assert_eq!(read_as(FILE_LE64, encoding), Err(ReadError::NoNarrowLong { encoding }));
+    }
+    // The spare words of Windows are uninitialized memory, which may look like FreeBSD's type of counters.
+    let file = patched(FILE_LE64, 0x1c, &16_u32.to_le_bytes());
+    assert_eq!(found(&file, &Hints::new().with_model(DataModel::Llp64)), Ok(known));
+}
+
 /// Uninitialized memory is often a part of an address, and the counts of a program that runs for minutes can have the same upper half.
 #[test]
 fn equal_upper_halves_that_a_program_can_count_are_ambiguous() {

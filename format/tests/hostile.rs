@@ -76,7 +76,7 @@ fn random() -> impl Strategy<Value = Vec<u8>> {
 
 /// The sum of a profile without arcs that count nothing, which some forms do not hold; `None` if a sum does not fit.
 fn sum_of_calls(mut profile: Profile) -> Option<Profile> {
-    profile.arcs_mut().retain(|arc| arc.count != 0);
+    profile.retain_arcs(|arc| arc.count != 0);
     let mut sum = Accumulator::new();
     sum.add(profile).ok().map(|()| sum.finish())
 }

@@ -3,7 +3,7 @@
 
 use gmon::{
     Arc, Bins, DataModel, Encoding, Evidence, Form, Hints, Histogram, Image, OldHeader, Order, Part, Profile,
-    ReadError, Unit, Word, WriteError, detect, read_as, write, write_to, write_within,
+    ReadError, Unit, Word, WriteError, detect, read_as, write, write_to, write_to_within, write_within,
 };
 
 const PROF: Encoding = Encoding::new(Form::IllumosProf, DataModel::Lp64, Order::Little);
@@ -79,6 +79,13 @@ fn samples_of_all_addresses_do_not_fit_forms_with_bins() {
 }
 
 #[test]
+fn arcs_without_calls_get_no_slot_of_the_run_time_linker() {
+    let called = Profile::new().with_arcs([Arc::new(1, 2, 3)]);
+    let profile = Profile::new().with_arcs([Arc::new(4, 5, 0), Arc::new(1, 2, 3), Arc::new(6, 7, 0)]);
+    assert_eq!(write(&profile, RTLD), write(&called, RTLD));
+}
+
+#[test]
 fn empty_bins_of_a_sparse_histogram_count_as_repeats() {
     let sparse = |bins| {
         let counts = Bins::sparse(bins, vec![(2, 1), (5, 3)]).unwrap();
@@ -88,6 +95,8 @@ fn empty_bins_of_a_sparse_histogram_count_as_repeats() {
         let encoding = Encoding::new(form, DataModel::Lp64, Order::Little);
         let too_large = WriteError::TooLarge { part: Part::Samples, size: 24, limit: 19 };
         assert_eq!(write_within(&sparse(12), encoding, 19), Err(too_large), "{encoding}");
+        let too_large = WriteError::TooLarge { part: Part::Samples, size: 24, limit: 19 };
+        assert_eq!(write_to_within(&sparse(12), encoding, 19, Vec::new()), Err(too_large), "{encoding}");
         let file = write_within(&sparse(12), encoding, 20).unwrap();
         assert_eq!(read_as(&file, encoding).unwrap().histograms()[0].bins(), sparse(12).histograms()[0].bins());
         // These two forms have a larger field for the size, or none.

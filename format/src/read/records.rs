@@ -96,7 +96,15 @@ impl<R: std::io::Read> Records<super::input::stream::Stream<R>> {
 
 impl<I: Input> Records<I> {
     pub(crate) fn of(input: I, encoding: Encoding) -> Result<Records<I>> {
-        Ok(Records { input, decoder: Decoder::new(encoding)?, encoding, offset: 0, has_ended: false, piece: PIECE, record: 0 })
+        Ok(Records {
+            input,
+            decoder: Decoder::new(encoding)?,
+            encoding,
+            offset: 0,
+            has_ended: false,
+            piece: PIECE,
+            record: 0,
+        })
     }
 
     /// The offset in the file of the next record.

@@ -59,6 +59,11 @@ impl<'t> Output<'t> {
         self.bytes
     }
 
+    /// The error of the target, if the target has failed: then there is no reason to encode the rest of the file.
+    pub(super) fn check(&self) -> Result<(), WriteError> {
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
     fn flush(&mut self) {
         if let Some(target) = &mut self.target {
             if self.failure.is_none() {
@@ -95,7 +100,7 @@ impl<'t> Output<'t> {
     pub(super) fn zeros(&mut self, count: u64) {
         let zeros = [0; 256];
         let mut left = count;
-        while left != 0 {
+        while left != 0 && self.failure.is_none() {
             let length = left.min(zeros.len() as u64);
             self.bytes(zeros.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default());
             left = left.saturating_sub(length);
@@ -104,6 +109,7 @@ impl<'t> Output<'t> {
 
     /// Writes the count of a bin, in the size of the counter.
     pub(super) fn bin(&mut self, bin: u64, count: i128, counter: Counter) -> Result<(), WriteError> {
+        self.check()?;
         let wide = WriteError::WideBin { bin, count, offset: self.offset() };
         let bits = counter_bits(count, counter).ok_or(wide)?;
         match counter.width {
@@ -145,6 +151,7 @@ impl Sink for Output<'_> {
     }
 
     fn word(&mut self, value: u64) -> Result<(), WriteError> {
+        self.check()?;
         match self.word {
             Word::W64 => self.u64(value),
             Word::W32 => {
@@ -176,4 +183,29 @@ fn counter_bits(count: i128, counter: Counter) -> Option<u64> {
         CounterWidth::Bits64 => i64::MIN..=i64::MAX,
     };
     range.contains(&count).then_some(count as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A target that fails. The error stands for any.
+    struct Broken;
+
+    impl Target for Broken {
+        fn take(&mut self, _bytes: &[u8]) -> Result<(), WriteError> {
+            Err(WriteError::NoHistogram)
+        }
+    }
+
+    #[test]
+    fn nothing_is_encoded_after_the_target_has_failed() {
+        let mut target = Broken;
+        let mut output = Output { target: Some(&mut target), ..Output::new(Word::W64, Order::Little) };
+        let bins = (0..u64::MAX).take_while(|bin| output.bin(*bin, 1, Counter::U16).is_ok()).count();
+        assert_eq!(bins, PIECE / 2);
+        assert_eq!(output.word(1), Err(WriteError::NoHistogram));
+        output.zeros(u64::MAX);
+        assert_eq!(output.finish(), Err(WriteError::NoHistogram));
+    }
 }

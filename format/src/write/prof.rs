@@ -19,7 +19,7 @@ pub(super) fn write(profile: &Profile, repeat_limit: u64, output: &mut Output<'_
     output.u16(0);
     output.u64(PROF_HEADER_SIZE);
     modules(output, profile.images())?;
-    calls(output, profile.arcs());
+    calls(output, profile.arcs())?;
     samples(output, histograms, repeat_limit)
 }
 
@@ -71,7 +71,7 @@ fn modules(output: &mut Output<'_>, images: &[Image]) -> Result<(), WriteError> 
 }
 
 /// Writes the calls. Neighbors with the same callee are one chain of callers.
-fn calls(output: &mut Output<'_>, arcs: &[Arc]) {
+fn calls(output: &mut Output<'_>, arcs: &[Arc]) -> Result<(), WriteError> {
     let records = (arcs.len() as u64).saturating_mul(FUNCTION_SIZE);
     let first = rounded(CALL_GRAPH_SIZE);
     head(output, CALL_GRAPH, CALL_GRAPH_SIZE, records);
@@ -83,6 +83,7 @@ fn calls(output: &mut Output<'_>, arcs: &[Arc]) {
         let end = start.saturating_add(callers.len());
         let next_callee = if end == arcs.len() { 0 } else { offset(end) };
         for (at, arc) in (start..end).zip(callers) {
+            output.check()?;
             let next = at.saturating_add(1);
             let next_to = if at == start { next_callee } else { 0 };
             let next_from = if next == end { 0 } else { offset(next) };
@@ -92,6 +93,7 @@ fn calls(output: &mut Output<'_>, arcs: &[Arc]) {
         }
         start = end;
     }
+    Ok(())
 }
 
 /// Writes the samples: for each one the first address of its bin.
@@ -116,7 +118,10 @@ fn samples(output: &mut Output<'_>, histograms: &[Histogram], repeat_limit: u64)
     for histogram in histograms {
         for (bin, count) in histogram.hit() {
             let pc = histogram.bin_range(bin).start;
-            (0..count).for_each(|_| output.u64(pc));
+            for _ in 0..count {
+                output.check()?;
+                output.u64(pc);
+            }
         }
     }
     pad(output, size, rounded(size));

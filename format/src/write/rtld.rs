@@ -23,7 +23,9 @@ pub(super) fn write(
     let (header, slot, outside) = if is_wide { (56, 24, u64::MAX) } else { (52, 16, u64::from(u32::MAX)) };
     let most = u64::from(u32::MAX);
     let (mut slots, mut repeats) = (0_u64, Repeats::new(repeat_limit));
-    for arc in profile.arcs() {
+    // An arc without calls is no information: readers cannot tell it from a slot that is not used.
+    let arcs = || profile.arcs().iter().filter(|arc| arc.count != 0);
+    for arc in arcs() {
         // The two highest addresses stand for callers outside the object, and for unknown callers.
         if arc.frompc == outside || arc.frompc == outside.saturating_sub(1) {
             return Err(WriteError::ReservedAddress { address: arc.frompc });
@@ -46,7 +48,7 @@ pub(super) fn write(
     if let Some(histogram) = histogram {
         write_bins(output, histogram, Counter::U16)?;
     }
-    for arc in profile.arcs() {
+    for arc in arcs() {
         for count in pieces(arc.count, most) {
             output.word(if arc.frompc == 0 { outside } else { arc.frompc })?;
             output.word(arc.selfpc)?;

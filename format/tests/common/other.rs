@@ -14,7 +14,7 @@ pub(super) fn profile(encoding: Encoding) -> BoxedStrategy<Profile> {
             let mut profile = Profile::of_samples(histograms).unwrap();
             for (at, (frompc, selfpc, count)) in (1..).zip(arcs) {
                 let arc = held(encoding.form, Arc::new(frompc, selfpc, count), profile.histograms().first());
-                profile.arcs_mut().extend(arc);
+                profile.add_arcs(arc);
                 if is_ordered && matches!(encoding.form, Form::Darwin | Form::Next) {
                     profile.set_order(frompc, selfpc, at);
                 }

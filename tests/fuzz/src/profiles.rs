@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use gmon::{
-    Accumulator, Counter, CounterWidth, DataModel, Encoding, Form, Hints, OldHeader, Order, Profile, ReadError,
-    Records, Unit, count_records, read_as, write_to, write_within,
+    Accumulator, Counter, CounterWidth, DataModel, Encoding, Form, Hints, OldHeader, Order, Profile, Records, Unit,
+    count_records, read_as, write_to_within, write_within,
 };
 
 use crate::{Limits, parts};
@@ -18,6 +18,9 @@ const TAGGED: Limits = Limits { bytes_per_byte: 16, bytes: 64 << 10, ..LIMITS };
 
 /// The limits of a file that is read in pieces of 64 kilobytes.
 const IN_PIECES: Limits = Limits { bytes: 256 << 10, steps: 50_000, ..TAGGED };
+
+/// The size of the pieces in which short inputs are read once more.
+const SMALL_PIECE: usize = 32;
 
 /// The most bytes that a written file may repeat because a count does not fit its field.
 const MOST_REPEATED: u64 = 1 << 14;
@@ -82,32 +85,19 @@ fn hints(input: &mut &[u8]) -> Hints {
 pub fn read(mut input: &[u8]) {
     let encoding = encoding(&mut input);
     let limits = if matches!(encoding.form, Form::Darwin | Form::Next) { TAGGED } else { LIMITS };
-    let whole = limits.hold(input.len(), || read_as(input, encoding)).map_err(without_offset);
-    let by_records = limits.hold(input.len(), || profile(Records::new(input, encoding)?));
+    let whole = limits.hold(input.len(), || read_as(input, encoding));
+    let by_records = limits.hold(input.len(), || Profile::from_records(Records::new(input, encoding)?));
     assert_eq!(by_records, whole);
-    let in_pieces = IN_PIECES.hold(input.len(), || profile(Records::from_reader(input, encoding)?));
+    let in_pieces = IN_PIECES.hold(input.len(), || Profile::from_records(Records::from_reader(input, encoding)?));
     assert_eq!(in_pieces, whole);
+    // Pieces that are smaller than most inputs.
+    let small = IN_PIECES
+        .hold(input.len(), || Profile::from_records(Records::from_reader_in_pieces(input, encoding, SMALL_PIECE)?));
+    assert_eq!(small, whole);
     let counts = limits.hold(input.len(), || count_records(input, encoding));
     if let Ok(profile) = whole {
         let counts = counts.expect("a profile that was read");
         assert_eq!((counts.arcs, counts.images), (profile.arcs().len(), profile.images().len()));
-    }
-}
-
-/// Puts the records of a file together.
-fn profile(records: impl Iterator<Item = Result<gmon::Record, ReadError>>) -> Result<Profile, ReadError> {
-    let mut profile = Profile::new();
-    for record in records {
-        profile.add_record(record?).map_err(|error| ReadError::Histograms { error, offset: 0 })?;
-    }
-    Ok(profile)
-}
-
-/// The error without the offset of the record, which a caller of `Profile::add_record` does not know exactly.
-fn without_offset(error: ReadError) -> ReadError {
-    match error {
-        ReadError::Histograms { error, .. } => ReadError::Histograms { error, offset: 0 },
-        error => error,
     }
 }
 
@@ -138,7 +128,7 @@ pub fn rewrite(mut input: &[u8]) {
     let Ok(profile) = gmon::read(input, &hints) else { return };
     let Ok(bytes) = write_within(&profile, encoding, MOST_REPEATED) else { return };
     let mut written = Vec::new();
-    assert_eq!(write_to(&profile, encoding, &mut written), Ok(()));
+    assert_eq!(write_to_within(&profile, encoding, MOST_REPEATED, &mut written), Ok(()));
     assert!(written == bytes, "a file that is written in pieces differs");
     let again = read_as(&bytes, encoding);
     let again = again.unwrap_or_else(|error| panic!("{encoding}: what was written cannot be read: {error}"));
