@@ -4,7 +4,7 @@
 mod side;
 
 use gmon::layout::side_file::{LIVE, MARKED, RawNode, SETTLED};
-use gmon::side_file::{Checksum, CutReason, ELSEWHERE, Kind, Mapping, Node, Object, Place, SideFile, THREAD};
+use gmon::side_file::{Checksum, CutReason, ELSEWHERE, KERNEL, Kind, Mapping, Node, Object, Place, SideFile, THREAD};
 use gmon::{Field, Order, SideFileReadError};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -131,6 +131,16 @@ fn push_numbers(bytes: &mut Vec<u8>, tag: &str, numbers: &[u64], order: Order) {
     bytes.extend([0; 4]);
     bytes.extend(number((8 * numbers.len() as u64).to_le_bytes(), order));
     numbers.iter().for_each(|value| bytes.extend(number(value.to_le_bytes(), order)));
+}
+
+#[test]
+fn ticks_of_the_kernel_are_samples_of_the_kernel() {
+    let mut bytes = start(Order::Little);
+    let kernel = SETTLED | u64::from(KERNEL) << 48;
+    push(&mut bytes, 0, &[UNUSED, node(0x40_0010, 0, 1), node(kernel, 1, 5)], Order::Little);
+    push_numbers(&mut bytes, "SUMS", &[0x40_0000, 0x4e_0000, 3, 0, 0, 0, 0, 0], Order::Little);
+    let outside = SideFile::parse(&bytes).unwrap().outside();
+    assert_eq!((outside.kernel, outside.elsewhere), (5, 3));
 }
 
 #[test]
