@@ -1,7 +1,7 @@
 //! Writes the forms of 4.4BSD and its descendants.
 
 use super::output::Output;
-use super::pieces::{long_most, repeated_size};
+use super::pieces::{long_most, repeated_size, size_field};
 use crate::encode::{BsdHeader, Sink as _, bsd_arcs, bsd_header, looks_padded, pieces};
 use crate::{Arc, Counter, DataModel, Dimension, Encoding, Form, Histogram, Order, Part, Profile, Word, WriteError};
 
@@ -90,11 +90,6 @@ impl Sizes {
         };
         Ok(Sizes { ncnt, spare })
     }
-}
-
-/// A size that a form stores in a signed field of 4 bytes.
-pub(super) fn size_field(size: u64, part: Part) -> Result<i32, WriteError> {
-    i32::try_from(size).map_err(|_| WriteError::TooLarge { part, size, limit: u64::from(i32::MAX.unsigned_abs()) })
 }
 
 /// How to write the arcs.

@@ -1,8 +1,8 @@
 //! Writes the form of 4.2BSD.
 
-use super::bsd::{only_histogram, size_field, write_bins};
+use super::bsd::{only_histogram, write_bins};
 use super::output::Output;
-use super::pieces::{long_most, repeated_size, samples_size};
+use super::pieces::{long_most, repeated_size, samples_size, size_field};
 use crate::encode::{Sink as _, bsd_arcs};
 use crate::{Counter, Encoding, Histogram, OldHeader, Part, Profile, Word, WriteError};
 

@@ -58,11 +58,16 @@ pub(super) fn check_empty_bins(profile: &Profile, encoding: Encoding, limit: u64
     Ok(())
 }
 
+/// A size that a form stores in a signed field of 4 bytes.
+pub(super) fn size_field(size: u64, part: Part) -> Result<i32, WriteError> {
+    i32::try_from(size).map_err(|_| WriteError::TooLarge { part, size, limit: u64::from(i32::MAX.unsigned_abs()) })
+}
+
 /// The size in bytes of the 16-bit samples of a histogram. An error if the size exceeds a signed field of 4 bytes: a
 /// form with a larger field, or with none, has the same limit.
 pub(super) fn samples_size(histogram: Option<&Histogram>) -> Result<u64, WriteError> {
     let size = histogram.map_or(0, Histogram::len).saturating_mul(2);
-    super::bsd::size_field(size, Part::Samples).map(|_| size)
+    size_field(size, Part::Samples).map(|_| size)
 }
 
 /// The records that repeat others because a count does not fit its field.
