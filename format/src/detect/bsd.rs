@@ -115,7 +115,7 @@ fn form_of(fit: &Fit, hints: &Hints, evidence: &mut Vec<Evidence>) -> Form {
     let &Fit { word, ref header, arcs_size, .. } = fit;
     let value = header.spare;
     // Windows has the plain form only, and its spare words are uninitialized memory.
-    if hints.model == Some(DataModel::Llp64) {
+    if hints.model() == Some(DataModel::Llp64) {
         return Form::Bsd;
     }
     let has_whole_counters = |counter: &Counter| is_multiple(header.samples_size, counter.width.size() as u64);

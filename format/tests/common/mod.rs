@@ -191,26 +191,7 @@ fn dimension(form: Form) -> BoxedStrategy<(Dimension, u8)> {
     }
 }
 
-/// Every form but those of [`forms`].
-pub(crate) const OTHER_FORMS: [Form; 9] = [
-    Form::OldBsd(OldHeader::Packed),
-    Form::OldBsd(OldHeader::Padded),
-    Form::OldBsd(OldHeader::Wide),
-    Form::LdProfile,
-    Form::Darwin,
-    Form::Next,
-    Form::IllumosProf,
-    Form::IllumosRtld,
-    Form::MonOut,
-];
-
 /// Every form in every word size and byte order that the form has.
 pub(crate) fn all_encodings() -> Vec<Encoding> {
-    let mut all = encodings();
-    for form in OTHER_FORMS {
-        for word in WORDS.into_iter().filter(|word| form != Form::Next || *word == Word::W32) {
-            all.extend(ORDERS.map(|order| Encoding::new(form, word.into(), order)));
-        }
-    }
-    all
+    encodings().into_iter().filter(|encoding| encoding.model != DataModel::Llp64).collect()
 }
