@@ -26,8 +26,43 @@ const B: usize = 0x1400_0000;
 const BRANCH: usize = 0xfc00_0000;
 const ANY: usize = 0xffff_ffff;
 
+/// How a PLT stub begins: `adrp x16`, `ldr x17, [x16, #offset]`, `add x16, x16, #offset`, each with the bits that do not differ between
+/// stubs.
+const STUB: [(usize, usize); 3] = [(0x9f00_001f, 0x9000_0010), (0xffc0_03ff, 0xf940_0211), (0xffc0_03ff, 0x9100_0210)];
+/// The end of a stub. A stub for signed addresses has `autia1716` before the branch.
+const BR_X17: usize = 0xd61f_0220;
+const AUTIA1716: usize = 0xd503_219f;
+/// `stp x16, x30, [sp, #-16]!`: the first instruction of the PLT, before a stub that goes to the dynamic linker.
+const PUSH_LINK: usize = 0xa9bf_7bf0;
+
 fn instruction(memory: &impl Memory, pc: usize) -> Option<usize> {
     memory.read(pc).map(|word| word & 0xffff_ffff)
+}
+
+/// The number of instructions of a PLT stub, if a stub starts at an address.
+fn stub_length(memory: &impl Memory, start: usize) -> Option<usize> {
+    let read = |index: usize| instruction(memory, start.wrapping_add(4 * index));
+    let begins =
+        STUB.iter().enumerate().all(|(index, (mask, code))| read(index).is_some_and(|word| word & mask == *code));
+    if !begins {
+        return None;
+    }
+    match read(STUB.len())? {
+        BR_X17 => Some(STUB.len() + 1),
+        AUTIA1716 if read(STUB.len() + 1)? == BR_X17 => Some(STUB.len() + 2),
+        _ => None,
+    }
+}
+
+/// How many bytes the PLT has pushed, if `pc` is in the PLT.
+fn pushed_by_stub(memory: &impl Memory, pc: usize) -> Option<usize> {
+    if instruction(memory, pc)? == PUSH_LINK {
+        return stub_length(memory, pc.wrapping_add(4)).map(|_| 0);
+    }
+    let start = |back: usize| pc.wrapping_sub(4 * back);
+    let is_inside = |back: &usize| stub_length(memory, start(*back)).is_some_and(|length| *back < length);
+    let before = start((0..STUB.len() + 2).find(is_inside)? + 1);
+    Some(if instruction(memory, before) == Some(PUSH_LINK) { 16 } else { 0 })
 }
 
 impl Architecture for AArch64 {
@@ -68,6 +103,9 @@ impl Architecture for AArch64 {
         let is_pushing = LANDINGS.contains(&code) || code & PUSH_MASK == PUSH_RECORD;
         if is_pushing {
             return Some(frame);
+        }
+        if let Some(pushed) = pushed_by_stub(memory, pc) {
+            return Some(Returning { sp: frame.sp.wrapping_add(pushed), ..frame });
         }
         let before = instruction(memory, pc.wrapping_sub(4)).filter(|before| before & PUSH_MASK == PUSH_RECORD)?;
         // The size of the frame is a signed number of words in bits 15 to 21.

@@ -31,8 +31,8 @@ pub trait Architecture {
     fn ends_coroutine(memory: &impl Memory, pc: usize, is_start: bool) -> bool;
 
     /// Reads the instruction at `pc`, which was interrupted: if it is one with which functions begin that keep a frame
-    /// pointer, the result is the caller's state. The caller must check the return address, because the same instruction
-    /// may occur elsewhere.
+    /// pointer, or an instruction of a PLT stub that the linker describes in no table, the result is the caller's state. The caller
+    /// must check the return address, because the same instruction may occur elsewhere.
     fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning>;
 
     /// Reads the instructions at `pc`: if they remove the frame and return without a branch, the result is the caller's

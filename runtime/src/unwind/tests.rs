@@ -301,8 +301,71 @@ mod aarch64 {
         pc
     }
 
+    /// glibc's `_dl_runtime_resolve`: nop at 0; the return address at CFA + 8 from 4 on; stp x8, x9, [sp, #-208]! at 4; ldp x8, x9,
+    /// [sp], #208 at 0x10; ldp x17, x30, [sp], #16 at 0x14; br x16 at 0x18.
+    const RESOLVE: &[u8] = &[0x44, 0x11, X30, 0x7f, 0x44, 0x0e, 0xd0, 1, 0x4c, 0x0e, 0, 0x44, 0x13, 2];
+
     fn tables() -> Vec<u8> {
-        section(COMMON, X30, &[FRAME, START])
+        section(COMMON, X30, &[FRAME, START, RESOLVE])
+    }
+
+    /// The chain of a function that the dynamic linker resolves: function 0, called by function 1, behind 16 bytes of the PLT.
+    fn resolving(memory: &mut Made) -> [usize; 2] {
+        let [caller, start] = [CODE + 0x40, CODE + 0x140].map(|pc| after_call(memory, pc));
+        // The frame of the trampoline, the two words of the PLT, and the frame of function 0.
+        memory.words(STACK, &[0; 26]);
+        memory.words(STACK + 208, &[0x5107, caller]);
+        memory.words(STACK + 224, &[STACK + 256, start, 0, 0]);
+        [caller, start]
+    }
+
+    #[test]
+    fn the_caller_of_the_dynamic_linker_is_behind_the_words_that_the_plt_pushes() {
+        let mut memory = Made::default();
+        let [caller, start] = resolving(&mut memory);
+        let resolve = CODE + 0x200;
+        for (offset, sp) in [(0, 208), (4, 208), (8, 0), (0xc, 0), (0x14, 208), (0x18, 224)] {
+            // x30 keeps the return address until the trampoline calls a function.
+            let x30 = if offset < 0xc { caller } else { 0 };
+            context(&mut memory, CONTEXT, resolve + offset, &[(SP, STACK + sp), (X29, STACK + 224), (X30, x30)]);
+            let expected = vec![(resolve + offset, true), (caller, false), (start, false)];
+            assert_eq!(walk::<AArch64>(&tables(), &memory), (expected, Ending::Outermost), "{offset:#x}");
+        }
+    }
+
+    #[test]
+    fn stubs_of_the_plt_have_a_caller_without_a_table() {
+        const FIRST: [u32; 8] = [
+            0xa9bf_7bf0, // stp x16, x30, [sp, #-16]!
+            0xf000_0410, // adrp x16, 0x8f000
+            0xf947_fe11, // ldr x17, [x16, #4088]
+            0x913f_e210, // add x16, x16, #0xff8
+            0xd61f_0220, // br x17
+            0xd503_201f, // nop
+            0xd503_201f, // nop
+            0xd503_201f, // nop
+        ];
+        const STUB: [u32; 4] = [0x9000_0430, 0xf940_0611, 0x9100_2210, 0xd61f_0220];
+        const SIGNED_STUB: [u32; 6] = [0xd503_245f, 0x9000_0430, 0xf940_0611, 0x9100_2210, 0xd503_219f, 0xd61f_0220];
+        let mut memory = Made::default();
+        let [caller, start] = resolving(&mut memory);
+        let plt = OTHER + 0x100;
+        let code = [&FIRST[..], &STUB, &SIGNED_STUB, &[0xd503_201f; 2]].concat();
+        for (index, code) in code.iter().enumerate() {
+            memory.write(plt + 4 * index, &code.to_ne_bytes());
+        }
+        let is_padding = |index: usize| (5..8).contains(&index) || index >= 18;
+        for index in 0..code.len() {
+            let sp = if (1..5).contains(&index) { 208 } else { 224 };
+            context(&mut memory, CONTEXT, plt + 4 * index, &[(SP, STACK + sp), (X29, 1), (X30, caller)]);
+            let at = plt + 4 * index;
+            let expected = if is_padding(index) {
+                (vec![(at, true)], Ending::Cut(Cut::NoTable))
+            } else {
+                (vec![(at, true), (caller, false), (start, false)], Ending::Outermost)
+            };
+            assert_eq!(walk::<AArch64>(&tables(), &memory), expected, "{index}");
+        }
     }
 
     #[test]

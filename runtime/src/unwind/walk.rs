@@ -22,6 +22,8 @@ pub const OUTERMOST_FRAMES: u32 = 256;
 const EXACT: usize = 1 << (usize::BITS - 1);
 /// The largest distance of two frames on one stack. The callers of a frame that is further up may be on another stack.
 const LARGEST_FRAME: usize = 1 << 20;
+/// The bytes of an instruction of a processor with a link register.
+const LINKED_INSTRUCTION: usize = 4;
 /// How often the walk may go to a lower address, that is, to another stack: an alternate stack or a coroutine.
 const MOST_STACKS: u32 = 16;
 
@@ -203,7 +205,22 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
     /// Finds the rule of a frame that was interrupted at `pc`.
     fn look_up_interrupted(&mut self, pc: usize) {
         if !self.look_up(pc, EXACT) {
+            self.look_behind_start(pc);
             self.remember(pc, EXACT);
+        }
+    }
+
+    /// Corrects the rule of the first instruction of glibc's `_dl_runtime_resolve` on AArch64: the table says only from the second
+    /// instruction on that the return address has been pushed: see [`Rule::is_return_address_above`].
+    fn look_behind_start(&mut self, start: usize) {
+        let is_at_start =
+            |found: &Found<'_>| found.is_start && !found.is_signal && found.rule.return_address == Stored::SAME;
+        if A::HAS_LINK_REGISTER && self.found.as_ref().is_some_and(is_at_start) {
+            let second = start.wrapping_add(LINKED_INSTRUCTION);
+            let behind = self.tables.with(self.memory, second, |object| object.rule::<A>(second));
+            if let Some(behind) = behind.filter(|behind| !behind.is_signal && behind.rule.is_return_address_above()) {
+                self.found = Some(behind);
+            }
         }
     }
 
@@ -271,6 +288,10 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             place => self.value(place, cfa, found).or_else(|| self.popped(place, cfa, self.base)),
         };
         let sp = match rule.stack_pointer.place() {
+            // The stack of the caller begins behind the return address.
+            Place::Same | Place::Undefined if !found.is_signal && rule.is_return_address_above() => {
+                slot.checked_add(size_of::<usize>())
+            }
             Place::Same | Place::Undefined => Some(cfa),
             place => self.value(place, cfa, found),
         };

@@ -4,6 +4,7 @@
 #endif
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <ucontext.h>
 #endif
@@ -35,6 +37,8 @@ extern char __executable_start;
 #define FRAMES 40
 #define CHAINS 2000u
 #define WANTED 150u
+// How often a thread waits in leaf for a sample.
+#define WAITS 20u
 
 static struct chain {
 	int ending;
@@ -47,11 +51,15 @@ static struct chain {
 static volatile unsigned taken, wanted = WANTED;
 static __thread int object;
 static __thread char *base;
+// The samples of this thread, and how often it has waited for one.
+static __thread volatile unsigned own_taken;
+static __thread unsigned waits;
 static volatile int sink;
 
 static void on_sample(int signal, siginfo_t *info, void *context) {
 	unsigned number = __atomic_fetch_add(&taken, 1, __ATOMIC_SEQ_CST);
 	(void)signal, (void)info;
+	own_taken++;
 	if (number >= CHAINS)
 		return;
 	struct chain *chain = &chains[number];
@@ -64,7 +72,14 @@ static void on_sample(int signal, siginfo_t *info, void *context) {
 __asm__(".globl __fentry__\n.type __fentry__, @function\n__fentry__:\n.cfi_startproc\nret\n.cfi_endproc\n");
 #endif
 
+// The first calls of a thread wait for a sample, so that each way to this function is in a chain. The samples afterwards are anywhere.
 NOINLINE int leaf(int n) {
+	if (waits < WAITS) {
+		unsigned before = own_taken;
+		waits++;
+		while (own_taken == before && taken < CHAINS)
+			;
+	}
 	for (int i = 0; i < 300; i++)
 		__asm__ volatile("" : "+r"(n));
 	sink += n;
@@ -132,7 +147,13 @@ NOINLINE void run_small_thread(void) {
 	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN > 16384 ? PTHREAD_STACK_MIN : 16384);
 	if (pthread_create(&thread, &attributes, small_thread, NULL) != 0)
 		abort();
+	// Samples are of the thread, also where the kernel prefers the first thread.
+	sigset_t samples;
+	sigemptyset(&samples);
+	sigaddset(&samples, SIGPROF);
+	pthread_sigmask(SIG_BLOCK, &samples, NULL);
 	pthread_join(thread, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &samples, NULL);
 }
 
 NOINLINE void on_usr2(int signal) {
@@ -179,6 +200,32 @@ NOINLINE void run_coroutine(void) {
 		recursion(1);
 		swapcontext(&outside, &coroutine);
 		KEEP();
+	}
+}
+#endif
+
+#ifdef LAZY
+// Calls a function that the dynamic linker resolves again at each call: before each call, the slots of the PLT get the values that
+// they had before the first call. Nearly all samples are in the dynamic linker.
+NOINLINE void run_lazy(void) {
+	char **slots = NULL;
+	size_t bytes = 0;
+	for (const ElfW(Dyn) *entry = _DYNAMIC; entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_PLTGOT)
+			slots = (char **)entry->d_un.d_ptr;
+		else if (entry->d_tag == DT_PLTRELSZ)
+			bytes = entry->d_un.d_val;
+	}
+	char *before[64];
+	if (slots == NULL || bytes == 0 || bytes > sizeof(ElfW(Rela)) * 64)
+		abort();
+	// The first three slots belong to the dynamic linker.
+	slots += 3;
+	bytes = bytes / sizeof(ElfW(Rela)) * sizeof *slots;
+	memcpy(before, slots, bytes);
+	while (taken < wanted) {
+		memcpy(slots, before, bytes);
+		sink += getppid();
 	}
 }
 #endif
@@ -335,6 +382,10 @@ int main(int argc, char **argv) {
 #ifdef __GLIBC__
 	else if (strcmp(name, "coroutine") == 0)
 		run_coroutine();
+#endif
+#ifdef LAZY
+	else if (strcmp(name, "lazy") == 0)
+		run_lazy();
 #endif
 #ifdef PLUGINS
 	else if (plugins = argv + 2, strcmp(name, "plugins") == 0)

@@ -38,6 +38,7 @@ const CALLERS: &[(&str, &[&str])] = &[
     ("run_deep", &["main"]),
     ("run_small_thread", &["main"]),
     ("run_altstack", &["main"]),
+    ("run_lazy", &["main"]),
     ("run_coroutine", &["main"]),
     ("run_jit", &["main"]),
     ("load_and_close", &["run_plugins", "closing_thread"]),
