@@ -216,6 +216,8 @@ fi
 
 step "tests"
 log=${CARGO_TARGET_DIR:-target}/check.log
+# The same random inputs in each run. PROPTEST_RNG_SEED=NUMBER tries others.
+export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20261123}
 # --no-fail-fast: one run shows all failures.
 if "$cargo" test --workspace --no-fail-fast -- --nocapture >"$log" 2>&1; then
     status=0

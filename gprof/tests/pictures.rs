@@ -11,6 +11,7 @@ use std::fs;
 use std::io::sink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 use gmon::{Arc, Histogram, Profile, Unit};
 use gprof::internals::Symbol;
@@ -77,14 +78,18 @@ fn with_program<T>(names: &[&'static str], calls: &[(usize, usize, u64)], check:
     check(&gprof::analyze(&loaded, &options, &mut sink()).unwrap())
 }
 
-/// Writes the pictures of three programs: with stacks, without, and with hostile names.
-fn all() -> Vec<PathBuf> {
-    let mut files = with_analysis(options().errors(true), Some(knots()), |analysis| write(analysis, "measured"));
-    files.extend(with_analysis(options().errors(true), None, |analysis| write(analysis, "estimated")));
-    let names = ["main", HOSTILE, "f", "f"];
-    let calls = [(0, 1, 2), (1, 2, 3), (2, 1, 1), (0, 3, 7), (3, 3, 9)];
-    files.extend(with_program(&names, &calls, |analysis| write(analysis, "hostile")));
-    files
+/// The pictures of three programs: with stacks, without, and with hostile names. The first test writes the files, because the clients of
+/// other tests read them.
+fn all() -> &'static [PathBuf] {
+    static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let mut files = with_analysis(options().errors(true), Some(knots()), |analysis| write(analysis, "measured"));
+        files.extend(with_analysis(options().errors(true), None, |analysis| write(analysis, "estimated")));
+        let names = ["main", HOSTILE, "f", "f"];
+        let calls = [(0, 1, 2), (1, 2, 3), (2, 1, 1), (0, 3, 7), (3, 3, 9)];
+        files.extend(with_program(&names, &calls, |analysis| write(analysis, "hostile")));
+        files
+    })
 }
 
 #[test]
@@ -115,7 +120,7 @@ fn hatchet_reads_the_call_graph() {
                 frame = hatchet.GraphFrame.from_gprof_dot(sys.argv[1]).dataframe\n\
                 row = frame[[name.endswith('burn\"') or name == 'burn' for name in frame['name']]].iloc[0]\n\
                 print(row['time (inc)'], row['time'], row['module'])";
-    let path = all().into_iter().find(|path| path.ends_with("measured.dot")).unwrap();
+    let path = all().iter().find(|path| path.ends_with("measured.dot")).unwrap();
     let output = run(Command::new(python).args(["-c", code]).arg(path)).unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "100.0 100.0 knots");
 }

@@ -113,13 +113,13 @@ QUIET static void every(long nanoseconds) {
     if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &period, NULL) != 0)
         exit(99);
 }
-QUIET static void first(long threads) {
+QUIET static void first(long threads, long microseconds) {
     struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
     pthread_t id;
     sigset_t alarm;
     long before;
     sigaction(SIGALRM, &action, NULL);
-    every(20000);
+    every(microseconds * 1000);
     for (long i = 0; i < threads; i++) {
         if (pthread_create(&id, NULL, once, NULL) != 0)
             exit(99);
@@ -222,7 +222,7 @@ QUIET int main(int argc, char **argv) {
         printf("calls counted %d\n", 2 * ROUNDS + 1); /* and the call by the child, which has no table */
         return 0;
     } else if (strcmp(what, "first") == 0)
-        first(number);
+        first(number, argc > 3 ? atol(argv[3]) : 20);
     else if (strcmp(what, "twice") == 0)
         twice();
     else if (strcmp(what, "reused") == 0) {

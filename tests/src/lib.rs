@@ -47,6 +47,18 @@ fn target() -> PathBuf {
     deps.parent().expect("target directories have parents").to_owned()
 }
 
+/// Writes an executable script. Another process writes the file: if this process did, a child that another test starts would have the
+/// file open for writing until the child executes its program, and for this time the kernel would not execute the script.
+///
+/// # Panics
+///
+/// If the file cannot be written.
+pub fn write_script(path: &Path, text: &str) {
+    let write = "printf %s \"$1\" >\"$0\" && chmod 755 \"$0\"";
+    let written = Command::new("sh").args(["-c", write]).arg(path).arg(text).status().expect("a shell");
+    assert!(written.success(), "{}: cannot be written", path.display());
+}
+
 /// Compiles sources of `tests/programs` with `-pg` into a program in its own directory.
 ///
 /// # Panics

@@ -246,7 +246,10 @@ fn universal_files() {
     const X86_64: u32 = 0x0100_0007;
     let place = directory("foreign-universal");
     let (old, new) = (macho_of_powerpc(), fs::read(data().join("macho-x86_64")).unwrap());
+    // All programs are older than the profiles.
     fs::write(place.join("both"), universal(&[(POWERPC, &old), (X86_64, &new)])).unwrap();
+    fs::write(place.join("one"), universal(&[(POWERPC, &old)])).unwrap();
+    fs::write(place.join("twins"), universal(&[(POWERPC, &old), (POWERPC, &old)])).unwrap();
     write(&place, &profile(&new), Word::W64, Order::Little);
     let said =
         |name| format!("gprof: both: universal file with the slices ppc, x86_64: only {name} fits the profile\n");
@@ -266,9 +269,7 @@ fn universal_files() {
     }
     // A file with one slice needs no choice. An error says if two slices fit, and if a pipe has the profile, because gprof cannot read
     // the profile for the choice and again for the report.
-    fs::write(place.join("one"), universal(&[(POWERPC, &old)])).unwrap();
     assert!(report(&place, "", &["-b", "-p", "one"]).contains("  first\n"));
-    fs::write(place.join("twins"), universal(&[(POWERPC, &old), (POWERPC, &old)])).unwrap();
     let pipe = gprof().to_str().unwrap().to_owned() + " both <(cat gmon.out)";
     let by_shell = (Path::new("bash"), &["-c", &pipe][..]);
     for (program, words) in

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use gmon_tests::{directory, distribution, make, start_objects};
+use gmon_tests::{directory, distribution, make, start_objects, write_script};
 
 /// The files of a tree: the path of each, with the mode and the contents, or the target of a link.
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
@@ -282,8 +282,7 @@ fn paths_with_blanks_stay_whole() {
 fn documents_may_name_the_directory_of_a_distribution_s_compiler() {
     let place = directory("installation-paths");
     let files = place.join("files");
-    write(place.join("rustc"), "#!/bin/sh\necho /usr\n");
-    fs::set_permissions(place.join("rustc"), fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&place.join("rustc"), "#!/bin/sh\necho /usr\n");
     let search = || {
         let mut search = Command::new("sh");
         search.arg("tests/packages/paths.sh").arg(&files).current_dir(workspace());
@@ -334,8 +333,8 @@ fn a_copy_of_the_sources_has_new_files_and_no_deleted_ones() {
 
 /// A tool in a directory of tools that come before the system's.
 fn put_tool(place: &Path, name: &str, commands: &str) {
-    write(place.join("bin").join(name), &format!("#!/bin/sh\nset -e\n{commands}\n"));
-    fs::set_permissions(place.join("bin").join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir_all(place.join("bin")).unwrap();
+    write_script(&place.join("bin").join(name), &format!("#!/bin/sh\nset -e\n{commands}\n"));
 }
 
 fn path_with_tools(place: &Path) -> String {

@@ -83,8 +83,9 @@ impl Build {
         let mut calls = Calls::new();
         for entry in json["call_graph"].as_array().unwrap() {
             for caller in entry["above"].as_array().unwrap() {
-                let arc = (name(&caller["function"]), name(&entry["function"]));
-                calls.insert(arc, caller["calls"].as_u64().unwrap());
+                // A function that has samples and no callers, such as a stub of the PLT, has a line without calls.
+                let Some(count) = caller["calls"].as_u64() else { continue };
+                calls.insert((name(&caller["function"]), name(&entry["function"])), count);
             }
         }
         (calls, json["statistics"]["samples"].as_u64().unwrap())

@@ -224,7 +224,7 @@ fn the_name_of_the_file_has_23_characters_of_the_programs_name() {
     };
     const NAME: &str = "a_program_whose_name_has_32_byte";
     let image = program.bsd.directory.join(NAME);
-    fs::copy(&program.image, &image).unwrap();
+    fs::hard_link(&program.image, &image).unwrap();
     let _ = program.bsd.run(&image, &[], &["end"], &[]).expect(0);
     let below = program.bsd.directory.join("below");
     let names: Vec<_> = fs::read_dir(below).unwrap().map(|entry| entry.unwrap().file_name()).collect();

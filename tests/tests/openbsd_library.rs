@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
@@ -87,8 +87,7 @@ fn the_wrapper_and_pkg_config_build_programs() {
         make_system_root(machine, &place.join("a root"));
         // $CC is split at blanks.
         symlink("a root", place.join("root")).unwrap();
-        fs::write(place.join("ld"), LINKER).unwrap();
-        fs::set_permissions(place.join("ld"), fs::Permissions::from_mode(0o755)).unwrap();
+        gmon_tests::write_script(&place.join("ld"), LINKER);
         fs::write(place.join("p.c"), PROGRAM).unwrap();
         let script = "set -e; \"$1/bin/gmon-cc\" -O1 -c p.c; \"$1/bin/gmon-cc\" p.o --ld-path=./ld -o linked
             export PKG_CONFIG_PATH=\"${2%/*}/pkgconfig\"

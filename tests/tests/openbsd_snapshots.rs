@@ -47,7 +47,7 @@ fn a_snapshot_stays_when_the_process_executes_another_program() {
     let Some(program) = built("executes") else {
         return;
     };
-    fs::copy(&program.image, program.system.directory.join("other")).unwrap();
+    fs::hard_link(&program.image, program.system.directory.join("other")).unwrap();
     program.run("executes", 5);
     assert_eq!(program.profiles(), ["gmon.other.1001.out", FILE]);
     assert_eq!((leaves(&program, FILE, "executes"), program.ticks(FILE)), (1, samples(&[("light", 30)])));
@@ -60,7 +60,7 @@ fn a_snapshot_has_the_name_of_the_kernels_file() {
     };
     // The kernel keeps 23 bytes of the name.
     let image = program.system.directory.join("a_program_with_a_long_name");
-    fs::copy(&program.image, &image).unwrap();
+    fs::hard_link(&program.image, &image).unwrap();
     let ran = program.system.run(&image, &[], &["named"], &[]).expect(0);
     assert_eq!(
         (ran.stderr.as_str(), program.profiles()),

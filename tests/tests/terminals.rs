@@ -247,8 +247,7 @@ fn reports_go_through_a_pager() {
 fn less_exits_if_everything_fits_on_the_screen() {
     let directory = directory("terminals_less");
     let less = directory.join("less");
-    fs::write(&less, "#!/bin/sh\necho LESS=$LESS\nexec cat\n").unwrap();
-    assert!(Command::new("chmod").arg("+x").arg(&less).status().unwrap().success());
+    gmon_tests::write_script(&less, "#!/bin/sh\necho LESS=$LESS\nexec cat\n");
     let command = format!("PATH={}:$PATH {FLAT}", directory.display());
     let Some(text) = paged(&[], &data(), &command) else {
         return;

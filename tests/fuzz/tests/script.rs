@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -32,8 +31,10 @@ impl Place {
     fn program(&self, path: &str, text: &str) {
         let path = self.0.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        // Another process writes the file: a child that another test starts at this time would keep the file open for writing, and the
+        // kernel would not execute the file.
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"";
+        assert!(Command::new("sh").args(["-c", write]).arg(path).arg(text).status().unwrap().success());
     }
 
     /// An input of the target `read` that failed before.

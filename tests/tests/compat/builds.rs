@@ -1,7 +1,7 @@
 //! `gmon-cc` as the compiler of build systems, which pass `$CC` to the compiler and thereby tell gmon-cc to run itself.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -145,7 +145,7 @@ fn under_the_compilers_own_name() {
         symlink(wrapper(), links.join(name)).unwrap();
     }
     // A second copy that is not in PATH.
-    fs::copy(wrapper(), place.join("gmon-cc")).unwrap();
+    tool("cp", &[wrapper(), place.join("gmon-cc").to_str().unwrap()]);
     for compile in ["cc", "gcc", "CC=gcc cc", "CC=links/profiled gmon-cc", "CC='env A=b profiled' $WRAPPER"] {
         builds(&place, &format!("PATH=$PWD/links:$PATH; {compile} work.c -o work"), "work");
     }
@@ -156,8 +156,7 @@ fn under_the_compilers_own_name() {
 fn a_compiler_that_runs_the_wrapper_is_refused() {
     let place = project("builds-loop");
     let other = place.join("other-cc");
-    fs::write(&other, "#!/bin/sh\nexec gmon-cc \"$@\"\n").unwrap();
-    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    gmon_tests::write_script(&other, "#!/bin/sh\nexec gmon-cc \"$@\"\n");
     for variable in ["CC", "GMON_CC"] {
         let output = shell(&place, &format!("{variable}=./other-cc gmon-cc work.c"));
         assert_eq!(output.status.code(), Some(1), "{output:?}");

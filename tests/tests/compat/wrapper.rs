@@ -118,8 +118,7 @@ fn missing_features_are_reported() {
     assert_eq!(said, "gmon-cc: cannot find the compiler /nowhere/cc -O1: set CC\n");
     // A machine without objects.
     let foreign = place.join("foreign-cc");
-    fs::write(&foreign, "#!/bin/sh\necho sparc64-unknown-linux-gnu\n").unwrap();
-    tool("chmod", &["755", foreign.to_str().unwrap()]);
+    gmon_tests::write_script(&foreign, "#!/bin/sh\necho sparc64-unknown-linux-gnu\n");
     let output = run(wrapper(), Some(foreign.to_str().unwrap()), &["x.c"], &place);
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
@@ -209,12 +208,11 @@ fn the_objects_of_freebsd_itself_are_in_the_usual_directory() {
     for (host, machine) in
         [("amd64", "x86_64-unknown-freebsd14.2"), ("arm64", "aarch64-unknown-freebsd15.0"), ("amd64", "")]
     {
-        fs::write(&path, script.replace("@HOST@", host).replace("@SYSTEM@", "FreeBSD")).unwrap();
+        gmon_tests::write_script(&path, &script.replace("@HOST@", host).replace("@SYSTEM@", "FreeBSD"));
         // Without a machine, the compiler does not know the option.
         let answer = if machine.is_empty() { "exit 1".to_owned() } else { format!("echo {machine}; exit") };
         let text = format!("#!/bin/sh\ncase $1 in -dumpmachine) {answer} ;; esac\nprintf '%s ' \"$@\"\n");
-        fs::write(&compiler, text).unwrap();
-        tool("chmod", &["755", compiler.to_str().unwrap()]);
+        gmon_tests::write_script(&compiler, &text);
         let output = run(path.to_str().unwrap(), Some(compiler.to_str().unwrap()), &["x.o"], &place);
         let said = String::from_utf8(output.stdout).unwrap();
         let library = place.join("a prefix/lib/gmon");

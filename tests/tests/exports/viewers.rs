@@ -101,8 +101,8 @@ fn kcachegrind_loads(file: &Path, home: &Path) -> Option<bool> {
         eprintln!("SKIPPED: exports: no kcachegrind on this system (tests/check.sh installs it)");
         return None;
     }
-    // The program runs until a person ends it: here, the shell does when its input ends, or after a minute.
-    let run = "timeout 60 kcachegrind \"$0\" 2>&1 & read -r end; kill $!; wait";
+    // The program runs until a person ends it: here, the shell does when its input ends, or after ten minutes.
+    let run = "timeout 600 kcachegrind \"$0\" 2>&1 & read -r end; kill $!; wait";
     let mut command = Command::new(bus);
     command.args(["--", "sh", "-c", run]).arg(file).env("QT_QPA_PLATFORM", "offscreen");
     command.env("HOME", home).env("XDG_RUNTIME_DIR", home).env_remove("DISPLAY");

@@ -13,7 +13,7 @@ const IN_THREAD: [&str; 8] =
 const IN_HANDLER: [&str; 5] = ["leaf", "recursion", "on_usr2", "run_altstack", "main"];
 const IN_COROUTINE: [&str; 6] = ["leaf", "recursion", "recursion", "recursion", "recursion", "coroutine_body"];
 const IN_JIT: [&str; 6] = ["leaf", "recursion", "recursion", "generated", "run_jit", "main"];
-const IN_PLUGIN: [&str; 3] = ["plugin_leaf", "plugin_middle", "plugin_work"];
+const IN_PLUGIN: [&str; 4] = ["leaf", "callback", "plugin_middle", "plugin_work"];
 const IN_CLEANUP: [&str; 7] = ["leaf", "Guard::~Guard", "throws", "throws", "throws", "run_exceptions", "main"];
 
 /// No sibling calls, so that the chains are those of the source.
@@ -130,7 +130,7 @@ fn objects_that_two_threads_close_make_no_chain_wrong() {
     // While the other thread closes an object, no rule of an object that may be closed is used. A sample in loaded_at can be earlier
     // than the object's address, so that the caller, a function of the object, has no name.
     let is_in_plugin = |outermost: &str| outermost.starts_with("plugin_") || outermost == "loaded_at";
-    plugins("plugins-of-two", &GLIBC, "plugins_of_two", &["plugin_leaf"], is_in_plugin);
+    plugins("plugins-of-two", &GLIBC, "plugins_of_two", &["leaf", "callback"], is_in_plugin);
 }
 
 // Debian's musl has no unwind tables, so each chain is cut at the C library.
