@@ -143,6 +143,19 @@ static inline long sum(const void *counts, size_t number) {
     return all;
 }
 
+/*
+ * Works until the counts are at least this many together. The kernel may notice ticks late, and then many of them count
+ * at one place: this function makes no system call, so that place is in the program.
+ */
+__attribute__((noinline, unused)) static void burn_until(const void *counts, size_t number, long ticks) {
+    for (long rounds = 0; sum(counts, number) < ticks; rounds++) {
+        CHECK(rounds < 1000000); /* a minute and more: the ticks do not come */
+        for (volatile int i = 0; i < 200000; i++)
+            ;
+        __asm__ volatile("" : : : "memory"); /* the counts change meanwhile */
+    }
+}
+
 /* From now on, the kernel refuses our writes to the program's memory with this error, as some sandboxes do. */
 static inline void refuse_process_vm(void) {
 #ifdef SECCOMP_MODE_FILTER

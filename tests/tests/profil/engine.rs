@@ -35,15 +35,16 @@ const CLOCK: [&str; 5] = [
 fn shares_are_three_to_one() {
     let printed = try_one(PROGRAM, &["shares_are_three_to_one"]);
     let numbers: Vec<f64> = printed.split_whitespace().map(|number| number.parse().unwrap()).collect();
-    let [major, minor, major_used, minor_used] = numbers[..] else { panic!("{printed}") };
+    let [major, minor, major_used, minor_used, squares] = numbers[..] else { panic!("{printed}") };
     let ticks = major + minor;
-    assert!(ticks > 900.0, "expected ten seconds: {printed}");
-    // The work has the ratio three to one, and so does the time that it took, by the system's own clock.
     let share = major_used / (major_used + minor_used);
-    assert!((share - 0.75).abs() < 0.05, "{printed}");
-    // At worst, each tick falls at random. Five standard deviations mean less than one failure in a million runs; with
-    // a thousand ticks, that is as close as three of 360.
-    let deviation = (ticks * share * (1.0 - share)).sqrt();
+    // At worst, each tick falls at random, together with all ticks that the kernel notices at the same time. Five
+    // standard deviations mean less than one failure in a million runs; with a thousand ticks that come one by one,
+    // that is as close as three of 360.
+    let deviation = (squares * share * (1.0 - share)).sqrt();
+    // The work has the ratio three to one, and so does the time that it took, by the system's own clock. While a
+    // virtual machine stands still, its clock goes on in one of the two functions, and the ticks come late.
+    assert!((share - 0.75).abs() < 0.05 + 5.0 * deviation / ticks, "{printed}");
     assert!((major - ticks * share).abs() < 5.0 * deviation + 1.0, "{printed}: {deviation}");
 }
 
