@@ -1,10 +1,12 @@
-/* Uses half a second of CPU time in one function, in each of THREADS threads: busy [THREADS]. */
+/* Uses half a second of CPU time or more in one function, in each of THREADS threads: busy [THREADS]. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include "looks.h"
 
 __attribute__((noinline)) long burn(long n) {
-    for (int i = 0; i < 10000; i++)
+    for (int i = 0; i < 100000; i++)
         __asm__ volatile("" : "+r"(n));
     return n;
 }
@@ -18,7 +20,8 @@ static double used(void) {
 static void *work(void *unused) {
     double end = used() + 0.5; /* the time to get here is not sampled */
     (void)unused;
-    while (used() < end)
+    begin_looks(24);
+    while (needs_looks() || used() < end)
         burn(1);
     return NULL;
 }

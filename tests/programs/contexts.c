@@ -12,7 +12,7 @@
  *     exec              nothing: the program executes itself with `chain`, after 2 below `before`
  *     handler           10 below `on_signal`, on an alternate stack of the smallest size, while `raises` runs
  *     coroutine         10 below `coroutine`, on a stack of malloc
- *     busy              uses half a second of CPU time in `burn`, below `busy`
+ *     busy              uses half a second of CPU time or more in `burn`, below `busy`
  *     dump              30 below `dear`, a snapshot, 5 below `cheap`
  *     stopped           4 below `dear`, 9 while profiling is stopped, 5 below `cheap`
  */
@@ -29,6 +29,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include "looks.h"
 #include "sample.h"
 
 FUNCTION void spin(int times) {
@@ -172,7 +173,8 @@ static void handler(void) {
 
 FUNCTION void burn(void) {
     clock_t end = clock() + CLOCKS_PER_SEC / 2;
-    while (clock() < end)
+    begin_looks(24);
+    while (needs_looks() || clock() < end)
         for (volatile int turn = 0; turn < 100000; turn++) {
         }
 }

@@ -4,12 +4,14 @@
  *
  *     forks [CHILDREN]
  */
+#define _GNU_SOURCE
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "looks.h"
 
 extern char **environ;
 
@@ -23,10 +25,11 @@ static void child(int number) {
     struct timespec now;
     for (int i = 0; i < 100 + number; i++)
         counted();
+    begin_looks(24);
     do {
         burned();
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    } while (now.tv_sec == 0 && now.tv_nsec < 600000000);
+    } while (needs_looks() || (now.tv_sec == 0 && now.tv_nsec < 600000000));
     exit(0);
 }
 

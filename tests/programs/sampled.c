@@ -1,7 +1,8 @@
 /*
- * Programs to sample. Each spends CPU time, measured by its own clock, in functions with known names.
+ * Programs to sample. Each spends CPU time, measured by its own clock, in functions with known names. Where ticks must come, the time
+ * is longer on a machine whose kernel looks at the timers of CPU time too rarely.
  *
- *     sampled two            two threads that do the same, in `first` and in `second`
+ *     sampled two            two threads that do the same, in `first` and in `second`; prints the work of each
  *     sampled long           the same for four times as long
  *     sampled poll           a thread that is busy while the first one sleeps; prints how often that was interrupted
  *     sampled own            a handler of SIGPROF and an interval timer of its own; prints the number of signals
@@ -9,13 +10,13 @@
  *     sampled quiet SECONDS  two threads that call no profiled function, each busy for so long
  *     sampled blocked        threads that were made while every signal was blocked
  *     sampled deaf SECONDS   a thread that blocks every signal for so long
- *     sampled mute SECONDS   the same; the thread never unblocks the signals
+ *     sampled mute SECONDS   executes itself with blocked signals: from its start, no tick gets in
  *     sampled again SECONDS  the same, then moncontrol(1), although samples are counted already
  *     sampled fork           a child that is busy
  *     sampled exec PROGRAM   executes another program while it is sampled
  *     sampled asleep         sleeps, in `asleep`
  *     sampled stopped        is busy in `first`, in `second` while nothing is counted, and in `first` again
- *     sampled alone SECONDS  is busy in `first`
+ *     sampled alone SECONDS  is busy in `first`; prints its work
  *     sampled ended          is busy in `first` in a thread that ends, and then sleeps; prints the milliseconds of real time
  *                            in that thread
  *     sampled late           is busy in `first` in a thread that finally blocks signals, until samples are stopped; prints
@@ -37,6 +38,7 @@
 #include <unistd.h>
 
 #include <gmon.h>
+#include "looks.h"
 
 #define QUIET __attribute__((no_instrument_function, noinline))
 #define BUSY static __attribute__((noinline, noclone, aligned(64)))
@@ -47,45 +49,79 @@ QUIET static double now(clockid_t clock) {
     return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
-/* Busy until this much time has passed, nearly all of it in the function itself. */
+/* The time in which the thread made no progress and its clock went on: a virtual machine that was paused got no interrupts. */
+static __thread double paused;
+enum { WANTED_LOOKS = 24 };
+
+/* Busy until this much time has passed and the kernel has looked often enough, nearly all of it in the function itself. */
 #define UNTIL(clock, seconds)                                                                 \
-    double end = now(clock) + (seconds);                                                      \
-    while (now(clock) < end)                                                                  \
+    double before = now(clock), end = before + (seconds);                                     \
+    while (needs_looks() || before < end) {                                                   \
         for (volatile int i = 0; i < 200000; i++)                                             \
-            ;
+            ;                                                                                 \
+        double after = now(clock);                                                            \
+        if (after - before > 0.002)                                                           \
+            paused += after - before;                                                         \
+        before = after;                                                                       \
+    }
 
 static clockid_t clock_of_first = CLOCK_THREAD_CPUTIME_ID;
 BUSY void first(double seconds) { UNTIL(clock_of_first, seconds) }
 BUSY void second(double seconds) { UNTIL(CLOCK_THREAD_CPUTIME_ID, seconds) }
 QUIET static void uncalled(double seconds) { UNTIL(CLOCK_THREAD_CPUTIME_ID, seconds) }
 
-static void *in_first(void *seconds) {
-    first(*(double *)seconds);
-    return NULL;
+/* What a thread did: its CPU time in seconds, without pauses too, and the seconds of which the kernel noticed the end. */
+struct work {
+    double used, unpaused, noticed;
+};
+
+QUIET static struct work done(void) {
+    double used = now(CLOCK_THREAD_CPUTIME_ID);
+    return (struct work){used, used - paused, (double)noticed / LOOKS_PER_SECOND};
 }
-static void *in_second(void *seconds) {
-    second(*(double *)seconds);
-    return NULL;
+
+static void print_work(const char *function, struct work work) {
+    printf("%s %.3f %.3f %.3f\n", function, work.used, work.unpaused, work.noticed);
 }
-QUIET static void *in_uncalled(void *seconds) {
-    uncalled(*(double *)seconds);
-    return NULL;
+
+static double seconds_of_thread;
+static struct work of_first, of_second;
+
+static void *in_first(void *nothing) {
+    begin_looks(WANTED_LOOKS);
+    first(seconds_of_thread);
+    of_first = done();
+    return nothing;
+}
+static void *in_second(void *nothing) {
+    begin_looks(WANTED_LOOKS);
+    second(seconds_of_thread);
+    of_second = done();
+    return nothing;
+}
+QUIET static void *in_uncalled(void *nothing) {
+    uncalled(seconds_of_thread);
+    return nothing;
 }
 
 static void both(void *(*one)(void *), void *(*other)(void *), double seconds) {
     pthread_t threads[2];
-    if (pthread_create(&threads[0], NULL, one, &seconds) != 0 || pthread_create(&threads[1], NULL, other, &seconds) != 0)
+    seconds_of_thread = seconds;
+    if (pthread_create(&threads[0], NULL, one, NULL) != 0 || pthread_create(&threads[1], NULL, other, NULL) != 0)
         exit(99);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
+    if (one == in_first) {
+        print_work("first", of_first);
+        print_work("second", of_second);
+    }
 }
 
 static void sleeps_while_another_is_busy(void) {
-    /* Long enough for the kernel to check the timer, even on a busy machine. */
-    double seconds = 3;
     pthread_t thread;
     int woken = 0;
-    if (pthread_create(&thread, NULL, in_first, &seconds) != 0)
+    seconds_of_thread = 3;
+    if (pthread_create(&thread, NULL, in_first, NULL) != 0)
         exit(99);
     /* It sleeps all the time except for a few microseconds, so every signal finds it asleep. */
     while (pthread_tryjoin_np(thread, NULL) == EBUSY)
@@ -126,6 +162,17 @@ static void signals(int how) {
 static void raw_signals(int how) {
     unsigned long all = ~0ul;
     syscall(SYS_rt_sigprocmask, how, &all, NULL, sizeof all);
+}
+
+/* Executes this program with other words, and with all signals blocked but SIGHUP: with that one too, the runtime would let its signal
+   in. A program that blocks signals itself may get ticks before. */
+static void execute_mute(char *what, char *seconds) {
+    char *words[] = {"sampled", what, seconds, NULL};
+    raw_signals(SIG_BLOCK);
+    unsigned long one = 1ul << (SIGHUP - 1);
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &one, NULL, sizeof one);
+    execv("/proc/self/exe", words);
+    exit(99);
 }
 
 static int from_thread[2], to_thread[2];
@@ -190,6 +237,7 @@ static void stops_while_a_thread_lets_no_signals_in(void) {
 
 static void child(void) {
     pid_t pid = fork();
+    begin_looks(WANTED_LOOKS);
     if (pid == 0) {
         second(1.0);
         exit(0);
@@ -241,10 +289,12 @@ int main(int argc, char **argv) {
         raw_signals(SIG_UNBLOCK);
         second(0.1);
     } else if (strcmp(what, "mute") == 0) {
-        raw_signals(SIG_BLOCK);
-        first(seconds);
+        execute_mute("muted", argv[2]);
     } else if (strcmp(what, "again") == 0) {
-        raw_signals(SIG_BLOCK);
+        execute_mute("muted again", argv[2]);
+    } else if (strcmp(what, "muted") == 0) {
+        first(seconds);
+    } else if (strcmp(what, "muted again") == 0) {
         first(seconds);
         moncontrol(1);
     } else if (strcmp(what, "fork") == 0) {
@@ -256,17 +306,21 @@ int main(int argc, char **argv) {
     } else if (strcmp(what, "asleep") == 0) {
         asleep(0.6);
     } else if (strcmp(what, "stopped") == 0) {
+        begin_looks(WANTED_LOOKS);
         first(0.6);
         moncontrol(0);
         second(0.5);
         moncontrol(1);
+        begin_looks(WANTED_LOOKS);
         first(0.6);
     } else if (strcmp(what, "ended") == 0) {
         sleeps_after_a_thread_has_ended();
     } else if (strcmp(what, "late") == 0) {
         stops_while_a_thread_lets_no_signals_in();
     } else if (strcmp(what, "alone") == 0) {
+        begin_looks(seconds > 0 ? WANTED_LOOKS : 0);
         first(seconds);
+        print_work("first", done());
     } else {
         return 2;
     }

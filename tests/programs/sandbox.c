@@ -27,6 +27,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "looks.h"
 
 #ifndef SYS_rseq
 #ifdef __aarch64__
@@ -63,6 +64,8 @@ static const unsigned for_files[] = {
     SYS_openat, SYS_close, SYS_pwrite64, SYS_ftruncate, SYS_unlinkat, SYS_statx, SYS_pread64,
 };
 
+static const unsigned for_looks[] = {SYS_rt_sigtimedwait};
+
 static struct sock_filter steps[256];
 static unsigned short length;
 
@@ -85,6 +88,8 @@ QUIET static void install(const char *what, const char *how) {
         allow(for_threads, sizeof for_threads, -1U);
     if (strcmp(what, "files") == 0)
         allow(for_files, sizeof for_files, -1U);
+    if (wanted_looks > 0)
+        allow(for_looks, sizeof for_looks, -1U);
     steps[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
     struct sock_fprog filter = {length, steps};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
@@ -117,7 +122,7 @@ QUIET static long busy(void) {
         many(1);
         calls += CALLS;
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    } while (now.tv_sec == 0 && now.tv_nsec < 500000000);
+    } while (needs_looks() || (now.tv_sec == 0 && now.tv_nsec < 500000000));
     return calls;
 }
 
@@ -186,8 +191,11 @@ QUIET int main(int argc, char **argv) {
         long before = reserved();
         int locked = mlockall(MCL_CURRENT | MCL_FUTURE);
         printf("locked %d before %ld behind %ld\n", locked, before, reserved());
-    } else
+    } else {
+        if (strcmp(how, "busy") == 0)
+            begin_looks(24); /* the filter will forbid this */
         install(what, *how ? how : what);
+    }
     if (strcmp(what, "threads") == 0) {
         for (int i = 0; i < 4; i++)
             if (pthread_create(&id[i], NULL, thread, NULL) != 0)

@@ -58,7 +58,7 @@ pub(crate) fn children(kit: &Kit) {
             let profile = read(&program.directory.join(format!("gmon.program.{pid}.out")));
             compare(counted, &profile, program.symbols());
             let sampled: u64 = ticks(&profile, program.symbols()).values().sum();
-            assert!(sampled >= 5, "0.6 seconds are 60 samples at 100 Hz: {sampled}");
+            assert!(sampled >= 5, "the kernel notices 24 samples or more: {sampled}");
         }
     }
 }
@@ -131,7 +131,9 @@ pub(crate) fn calls_in_signal_handlers(kit: &Kit) {
         compare(&printed, &program.profile(), program.symbols());
     }
     let program = kit.compile("handlers", "corners.c", &["-O1"]);
-    let printed = program.run(&["first", "500"]);
+    // A signal that comes before the handler of the last signal has returned would leave the threads no time. An emulator needs longer.
+    let period = if kit.runner.is_empty() { "20" } else { "500" };
+    let printed = program.run(&["first", "500", period]);
     compare(&printed, &program.profile(), program.symbols());
     // An emulator may need longer for a fork than the time to the next signal, and then start over.
     let period = if kit.runner.is_empty() { "200" } else { "5000" };

@@ -299,8 +299,11 @@ fn stacks_can_be_switched_off() {
 #[test]
 fn all_samplers_have_stacks_or_say_why_not() {
     let program = compile("samplers", &["-O1"]);
-    for (sampler, clock) in [("timer", "cpu"), ("itimer", "cpu"), ("perf", "cpu"), ("timer", "wall")] {
-        let variables = [("GMON_SAMPLER", sampler), ("GMON_CLOCK", clock)];
+    // At its rate, the ring has room for the samples of three seconds: no machine is too busy to let the program read
+    // the ring in time.
+    let ways = [("timer", "cpu", "100"), ("itimer", "cpu", "100"), ("perf", "cpu", "10"), ("timer", "wall", "100")];
+    for (sampler, clock, rate) in ways {
+        let variables = [("GMON_SAMPLER", sampler), ("GMON_CLOCK", clock), ("GMON_HZ", rate)];
         let output = program.command(&["chain"]).envs(variables).output().unwrap();
         if String::from_utf8_lossy(&output.stderr).contains("cannot use the perf_event ring") {
             println!("\nSKIPPED: the ring: perf_event_open is forbidden here");

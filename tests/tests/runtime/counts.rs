@@ -118,7 +118,7 @@ fn in_each_process_of_its_own() {
             let profile = read(&program.directory.join(format!("gmon.program.{pid}.out")));
             compare(counted, &profile, program.symbols());
             let sampled: u64 = ticks(&profile, program.symbols()).values().sum();
-            assert!(sampled >= 10, "0.6 seconds are 60 samples at 100 Hz: {sampled}");
+            assert!(sampled >= 10, "the kernel notices 24 samples or more: {sampled}");
         }
     }
 }

@@ -15,10 +15,23 @@ fn compile(name: &str) -> Program {
     Program::compile(&format!("sampling-{name}"), "sampled.c", &["-O1"])
 }
 
+/// Whether the kernel takes the samples with these variables.
+fn is_by_ring(variables: &[(&str, &str)]) -> bool {
+    // No kernel has so many ticks per second.
+    variables.iter().any(|variable| matches!(variable, ("GMON_SAMPLER", "perf") | ("GMON_HZ", "1500" | "2000")))
+}
+
 /// Runs the program with these variables set; prints a message and returns `None` if a ring was wanted and there cannot
 /// be one here.
+///
+/// A ring has no stacks. So the ring has room for the samples of four seconds of a processor, more than these programs
+/// use at a high rate, and cannot overflow, even if the machine is too busy to let the program read the ring.
 fn run(program: &Program, what: &[&str], variables: &[(&str, &str)]) -> Option<Output> {
-    let output = program.command(what).envs(variables.iter().copied()).output().unwrap();
+    let mut command = program.command(what);
+    if is_by_ring(variables) {
+        command.env("GMON_STACKS", "0");
+    }
+    let output = command.envs(variables.iter().copied()).output().unwrap();
     assert!(output.status.success(), "{variables:?}: {output:?}");
     if String::from_utf8_lossy(&output.stderr).contains("cannot use the perf_event ring") {
         println!("\nSKIPPED: the ring: perf_event_open is forbidden here");
@@ -27,12 +40,34 @@ fn run(program: &Program, what: &[&str], variables: &[(&str, &str)]) -> Option<O
     Some(output)
 }
 
-/// The profile of a run that must print nothing on standard error, and its ticks.
-fn sampled(program: &Program, what: &[&str], variables: &[(&str, &str)]) -> Option<(Profile, BTreeMap<String, u64>)> {
-    quiet(&run(program, what, variables)?);
+/// A run that must print nothing on standard error.
+struct Sampled {
+    printed: String,
+    profile: Profile,
+    ticks: BTreeMap<String, u64>,
+}
+
+fn sampled(program: &Program, what: &[&str], variables: &[(&str, &str)]) -> Option<Sampled> {
+    let printed = quiet(&run(program, what, variables)?);
     let profile = program.profile();
     let ticks = ticks(&profile, program.symbols());
-    Some((profile, ticks))
+    Some(Sampled { printed, profile, ticks })
+}
+
+/// Checks the ticks of a function that was a thread's only work, of which the program printed the times.
+///
+/// The kernel notices the ticks of timers late on a busy machine, and the last ticks of a thread that ends not at all.
+/// The samples of a ring need nobody to notice them, but there are none while a virtual machine is paused.
+fn check_share(printed: &str, ticks: &BTreeMap<String, u64>, name: &str, rate: u32, is_by_ring: bool) {
+    let times = printed.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    let times: Vec<f64> = times.split_whitespace().map(|number| number.parse().unwrap()).collect();
+    let [used, unpaused, noticed] = times[..] else { panic!("{printed}") };
+    let least = if is_by_ring { unpaused } else { noticed };
+    // A part of the time is spent reading the clock, outside the program.
+    let seconds = of(ticks, name) as f64 / f64::from(rate);
+    let tick = 1.0 / f64::from(rate);
+    let expected = 0.7 * least - 2.0 * tick..=1.1 * used + 2.0 * tick;
+    assert!(expected.contains(&seconds), "{name}: {seconds} seconds, expected {expected:?}: {printed}{ticks:?}");
 }
 
 fn of(ticks: &BTreeMap<String, u64>, name: &str) -> u64 {
@@ -60,24 +95,22 @@ fn the_header_has_the_actual_rate() {
         [("timer", "40"), ("timer", &kernels), ("itimer", "50"), ("perf", "100"), ("perf", "1500"), ("", "2000")];
     for (sampler, rate) in wishes {
         let variables = [("GMON_SAMPLER", sampler), ("GMON_HZ", rate)];
-        let Some((profile, ticks)) = sampled(&program, &["alone", "1"], &variables) else { continue };
-        assert_eq!(profile.histograms()[0].unit().profrate.to_string(), rate);
-        // One second of CPU time, part of it spent reading the clock, outside the program.
-        let seconds = of(&ticks, "first") as f64 / f64::from(profile.histograms()[0].unit().profrate as i32);
-        assert!((0.7..1.1).contains(&seconds), "{variables:?}: {seconds} seconds");
+        let Some(run) = sampled(&program, &["alone", "1"], &variables) else { continue };
+        let found = run.profile.histograms()[0].unit().profrate;
+        assert_eq!(found.to_string(), rate);
+        check_share(&run.printed, &run.ticks, "first", found, is_by_ring(&variables));
     }
 }
 
 #[test]
 fn two_equal_threads_have_equal_shares() {
     let program = compile("two");
-    for variables in [&[][..], &[("GMON_SAMPLER", "perf")], &[("GMON_HZ", "1000")]] {
-        let Some((_, ticks)) = sampled(&program, &["two"], variables) else { continue };
-        let [first, second] = ["first", "second"].map(|name| of(&ticks, name) as f64);
-        assert!(first > 50.0, "{ticks:?}");
-        // The standard deviation of the difference of two such numbers is the square root of their sum.
-        let sigma = (first + second).sqrt();
-        assert!((first - second).abs() <= 5.0 * sigma, "{variables:?}: {first} and {second}");
+    for variables in [&[][..], &[("GMON_SAMPLER", "perf")], &[("GMON_HZ", "1500")]] {
+        let Some(run) = sampled(&program, &["two"], variables) else { continue };
+        let rate = run.profile.histograms()[0].unit().profrate;
+        for name in ["first", "second"] {
+            check_share(&run.printed, &run.ticks, name, rate, is_by_ring(variables));
+        }
     }
 }
 
@@ -112,20 +145,16 @@ fn a_program_that_handles_our_signal_gets_a_message() {
     let program = compile("thief");
     for sampler in SAMPLERS {
         let Some(output) = run(&program, &["thief"], &[("GMON_SAMPLER", sampler)]) else { continue };
-        let said = String::from_utf8(output.stderr).unwrap();
-        // The handler's signal would have had the ring read, so the ring may be full at the end.
-        let is_full = |line: &&str| sampler == "perf" && line.starts_with("gmon: the perf_event ring overflowed: ");
-        let said: Vec<_> = said.lines().filter(|line| !is_full(line)).collect();
-        let expected = "gmon: the program handles signal 60, which the sampler needs: samples are missing";
-        assert_eq!(said, [expected], "{sampler}");
+        let expected = "gmon: the program handles signal 60, which the sampler needs: samples are missing\n";
+        assert_eq!(String::from_utf8_lossy(&output.stderr), expected, "{sampler}");
     }
 }
 
 #[test]
 fn the_ring_sees_threads_that_call_no_profiled_function() {
     let program = compile("quiet");
-    let Some((_, ticks)) = sampled(&program, &["quiet", "0.3"], &[("GMON_SAMPLER", "perf")]) else { return };
-    assert!(of(&ticks, "uncalled") > 30, "{ticks:?}");
+    let Some(run) = sampled(&program, &["quiet", "0.3"], &[("GMON_SAMPLER", "perf")]) else { return };
+    assert!(of(&run.ticks, "uncalled") > 30, "{:?}", run.ticks);
 }
 
 #[test]
@@ -162,8 +191,7 @@ fn a_profile_without_samples_is_reported() {
         let numbers = said.strip_prefix("gmon: ").and_then(|said| said.split_once(" samples are missing: "));
         let (numbers, reason) = numbers.unwrap_or_else(|| panic!("{value}: {said:?}"));
         let numbers: Vec<u32> = numbers.split(" of ").map(|number| number.parse().unwrap()).collect();
-        // One tick may have come before the program blocked the signal.
-        assert!((numbers[0]..=numbers[0] + 2).contains(&numbers[1]) && numbers[0] > 20, "{said}");
+        assert!(numbers[0] == numbers[1] && numbers[0] > 20, "{said}");
         assert_eq!(reason, why, "{value}");
         // A tick that is over before it is due does not count.
         let output = program.command(&["mute", "0.05"]).env(variable, value).output().unwrap();
@@ -183,15 +211,16 @@ fn the_time_before_a_second_start_counts() {
 fn threads_made_while_every_signal_is_blocked_are_sampled() {
     let program = compile("blocked");
     for sampler in SAMPLERS {
-        let Some((_, ticks)) = sampled(&program, &["blocked"], &[("GMON_SAMPLER", sampler)]) else { continue };
-        assert!(of(&ticks, "first") > 20 && of(&ticks, "second") > 20, "{sampler}: {ticks:?}");
+        let Some(run) = sampled(&program, &["blocked"], &[("GMON_SAMPLER", sampler)]) else { continue };
+        assert!(of(&run.ticks, "first") > 10 && of(&run.ticks, "second") > 10, "{sampler}: {:?}", run.ticks);
     }
 }
 
 #[test]
 fn a_full_ring_is_reported() {
     let program = compile("deaf");
-    let Some(output) = run(&program, &["deaf", "3"], &[("GMON_SAMPLER", "perf"), ("GMON_HZ", "10000")]) else { return };
+    let variables = [("GMON_SAMPLER", "perf"), ("GMON_HZ", "10000"), ("GMON_STACKS", "1")];
+    let Some(output) = run(&program, &["deaf", "3"], &variables) else { return };
     let said = String::from_utf8(output.stderr).unwrap();
     if said.contains("paused") {
         println!("\nSKIPPED: a full ring: the kernel limits the sampling rate too much");
@@ -213,7 +242,7 @@ fn the_child_of_a_fork_is_sampled_for_itself() {
         let child = printed.trim().strip_prefix("child ").unwrap();
         let child = ticks(&read(&program.directory.join(format!("gmon.program.{child}.out"))), program.symbols());
         let parent = ticks(&program.profile(), program.symbols());
-        assert!(of(&child, "second") > 20 && of(&child, "first") == 0, "{sampler}: {child:?}");
+        assert!(of(&child, "second") > 10 && of(&child, "first") == 0, "{sampler}: {child:?}");
         assert!(of(&parent, "first") > 5 && of(&parent, "second") == 0, "{sampler}: {parent:?}");
     }
 }
@@ -233,7 +262,7 @@ fn an_executed_program_inherits_no_resources() {
 #[test]
 fn sleep_counts_with_the_wall_clock() {
     let program = compile("asleep");
-    let asleep = |clock| of(&sampled(&program, &["asleep"], &[("GMON_CLOCK", clock)]).unwrap().1, "asleep");
+    let asleep = |clock| of(&sampled(&program, &["asleep"], &[("GMON_CLOCK", clock)]).unwrap().ticks, "asleep");
     assert!(asleep("wall") > 30);
     assert!(asleep("cpu") <= 5);
 }
@@ -242,9 +271,9 @@ fn sleep_counts_with_the_wall_clock() {
 fn nothing_is_counted_while_counting_is_stopped() {
     let program = compile("stopped");
     for sampler in SAMPLERS {
-        let Some((_, ticks)) = sampled(&program, &["stopped"], &[("GMON_SAMPLER", sampler)]) else { continue };
+        let Some(run) = sampled(&program, &["stopped"], &[("GMON_SAMPLER", sampler)]) else { continue };
         // The one tick that is being counted may be missing.
-        assert!(of(&ticks, "first") > 30 && of(&ticks, "second") <= 1, "{sampler}: {ticks:?}");
+        assert!(of(&run.ticks, "first") > 30 && of(&run.ticks, "second") <= 1, "{sampler}: {:?}", run.ticks);
     }
 }
 
@@ -293,13 +322,8 @@ fn invalid_values_are_named_and_defaults_are_used() {
     }
 }
 
-/// Runs the program without a system call; returns its standard error, its profile's rate, and its ticks.
-fn without(
-    program: &Program,
-    call: &str,
-    what: &str,
-    variables: &[(&str, &str)],
-) -> Option<(String, u32, BTreeMap<String, u64>)> {
+/// Runs the program without a system call; returns its standard error and the run.
+fn without(program: &Program, call: &str, what: &str, variables: &[(&str, &str)]) -> Option<(String, Sampled)> {
     let forbid = Program::compile_with("cc", &format!("sampling-forbid-{call}"), "forbid.c", &[]);
     let mut command = forbid.command(&[call, program.executable.to_str().unwrap(), what]);
     let output = command.current_dir(&program.directory).envs(variables.iter().copied()).output().unwrap();
@@ -310,7 +334,8 @@ fn without(
     assert!(output.status.success(), "{output:?}");
     let profile = program.profile();
     let ticks = ticks(&profile, program.symbols());
-    Some((String::from_utf8(output.stderr).unwrap(), profile.histograms()[0].unit().profrate, ticks))
+    let [printed, said] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    Some((said, Sampled { printed, profile, ticks }))
 }
 
 #[test]
@@ -318,12 +343,12 @@ fn timers_at_their_maximum_rate_replace_a_forbidden_ring() {
     let program = compile("no-ring");
     let kernel = u32::try_from(kernel_rate(&program)).unwrap();
     for (variable, value, rate) in [("GMON_SAMPLER", "perf", kernel.min(100)), ("GMON_HZ", "5000", kernel)] {
-        let Some((said, found, ticks)) = without(&program, "perf", "two", &[(variable, value)]) else { return };
+        let Some((said, run)) = without(&program, "perf", "two", &[(variable, value)]) else { return };
         let expected = "gmon: cannot use the perf_event ring, using timers and";
         let error = "operation not permitted (error 1)";
         assert_eq!(said, format!("{expected} GMON_HZ={rate}: {error}\n"));
-        assert_eq!(found, rate);
-        assert!(of(&ticks, "first") > u64::from(rate) / 2, "{ticks:?}");
+        assert_eq!(run.profile.histograms()[0].unit().profrate, rate);
+        check_share(&run.printed, &run.ticks, "first", rate, false);
     }
     // The default needs none.
     assert_eq!(without(&program, "perf", "two", &[]).unwrap().0, "");
@@ -334,16 +359,16 @@ fn the_interval_timer_replaces_forbidden_timers() {
     let program = compile("no-timers");
     let line = "gmon: cannot create a timer for each thread, used one for the process: shares of threads are approximate: operation not \
                 permitted (error 1)\n";
-    let Some((said, _, found)) = without(&program, "timers", "long", &[]) else { return };
+    let Some((said, run)) = without(&program, "timers", "long", &[]) else { return };
     // On a busy machine it misses many, which a message may say too.
     assert!(said.starts_with(line), "{said}");
-    assert!(of(&found, "first") + of(&found, "second") > 10, "{found:?}");
+    assert!(of(&run.ticks, "first") + of(&run.ticks, "second") > 10, "{:?}", run.ticks);
     // A program that sets the signal itself keeps it and gets a message.
-    let (said, _, _) = without(&program, "timers", "own", &[]).unwrap();
+    let (said, _) = without(&program, "timers", "own", &[]).unwrap();
     let taken = "gmon: the program uses SIGPROF or ITIMER_PROF, which the sampler needs: samples are missing\n";
     assert_eq!(said, format!("{line}{taken}"));
     // A program that was only stopped and went on gets none.
-    let (said, _, _) = without(&program, "timers", "stopped", &[]).unwrap();
+    let (said, _) = without(&program, "timers", "stopped", &[]).unwrap();
     assert!(said.starts_with(line) && !said.contains(taken), "{said}");
 }
 
