@@ -30,7 +30,10 @@ if ! "$python" -m ziglang version >/dev/null 2>&1; then
     exit
 fi
 
-mkdir -p "$libraries" "$directory/$target"
+# The tests find all programs or none, also if this script is interrupted.
+new=$directory/new-$target
+rm -rf "$new" "${directory:?}/$target"
+mkdir -p "$libraries" "$new"
 printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s -L"%s" "$@"\n' "$python" "$zig_target" "$libraries" >"$linker"
 chmod 755 "$linker"
 # The crate libc names these libraries of FreeBSD for programs that need them. ziglang lacks the libraries, and the reader needs
@@ -43,12 +46,13 @@ case $target in
     done ;;
 esac
 run_cargo build
-cp "$built/gprof" "$directory/$target/"
+cp "$built/gprof" "$new/"
 # The examples of the libraries, as users build them: without what only tests depend on. Macros are in the directory of this system.
 example() { # example CRATE FILE
     "$rustc" --edition 2024 --target "$target" --sysroot "$directory/std-$target" -C linker="$linker" -C panic=unwind \
-        -L dependency="$built/deps" -L dependency="$directory/build/debug/deps" --extern "$1=$built/lib$1.rlib" "$2" -o "$directory/$target/$(basename "$2" .rs)"
+        -L dependency="$built/deps" -L dependency="$directory/build/debug/deps" --extern "$1=$built/lib$1.rlib" "$2" -o "$new/$(basename "$2" .rs)"
 }
 example gmon format/examples/hottest.rs
 example gmon_demangle gprof/demangle/examples/filter.rs
 example gprof gprof/examples/ten_hottest.rs
+mv "$new" "$directory/$target"
