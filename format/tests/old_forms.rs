@@ -185,7 +185,7 @@ fn the_density_of_samples_decides_between_headers() {
 fn the_name_of_a_file_tells_forms_without_magic() {
     let calls = File::default().u64(0x1000).u64(0x1010).u64(1).u64(0x1004).u64(9).u16(&[1, 0, 0, 2]).0;
     assert!(matches!(found(&calls, &Hints::default()), Err(ReadError::Unknown { .. })));
-    let named = Hints::new().with_file_name(b"/home/user/mon.out");
+    let named = Hints::new().with_file_name(b"runs/mon.out");
     assert_eq!(found(&calls, &named), Ok(little(Form::MonOut)));
     assert!(detect(&calls, &named).unwrap().evidence().contains(&Evidence::Name));
     let kernel = File::default().u32(4).u32(0).u32(17).u32(3).0;

@@ -20,7 +20,7 @@ static double used(void) {
 static void *work(void *unused) {
     double end = used() + 0.5; /* the time to get here is not sampled */
     (void)unused;
-    begin_looks(24);
+    begin_looks(50);
     while (needs_looks() || used() < end)
         burn(1);
     return NULL;

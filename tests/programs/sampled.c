@@ -51,7 +51,7 @@ QUIET static double now(clockid_t clock) {
 
 /* The time in which the thread made no progress and its clock went on: a virtual machine that was paused got no interrupts. */
 static __thread double paused;
-enum { WANTED_LOOKS = 24 };
+enum { WANTED_LOOKS = 48 };
 
 /* Busy until this much time has passed and the kernel has looked often enough, nearly all of it in the function itself. */
 #define UNTIL(clock, seconds)                                                                 \

@@ -46,7 +46,7 @@ impl Decode for BsdDecoder {
             }
         }
         let arc_size = self.model.word().arc_size();
-        cursor.expect(arc_size, Part::Arc)?;
+        cursor.require(arc_size, Part::Arc)?;
         if cursor.left() < arc_size {
             self.arcs.iter().try_for_each(|arcs| arcs.check(cursor))?;
         }
@@ -132,7 +132,7 @@ fn samples(cursor: &mut Cursor<'_>, form: Form, model: DataModel) -> Result<(Opt
 /// The next arc, `None` at the end of the file.
 pub(super) fn next_arc(cursor: &mut Cursor<'_>, model: DataModel) -> Result<Option<Record>> {
     let (size, left) = (model.word().arc_size(), cursor.left());
-    cursor.expect(size, Part::Arc)?;
+    cursor.require(size, Part::Arc)?;
     if left == 0 {
         return Ok(None);
     }

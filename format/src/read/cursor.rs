@@ -105,7 +105,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Checks that the next `length` bytes are in memory, if the file may have them.
-    pub(crate) fn expect(&self, length: u64, part: Part) -> Result<(), Truncated> {
+    pub(crate) fn require(&self, length: u64, part: Part) -> Result<(), Truncated> {
         let left = self.left();
         if self.may_go_on && left < length {
             return Err(Truncated { part, needed: length, left, offset: self.offset });

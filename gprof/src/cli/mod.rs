@@ -13,6 +13,7 @@ pub mod options;
 pub mod orderer;
 mod outputs;
 pub mod profile_form;
+mod profile_path;
 pub mod rules;
 pub mod symspec;
 mod version;

@@ -1,6 +1,5 @@
 //! The checked options.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,44 +8,11 @@ use gmon_demangle::Style;
 pub use crate::cli::compat::Compat;
 use crate::cli::format::Format;
 use crate::cli::orderer::Orderer;
+pub use crate::cli::profile_path::ProfilePath;
 use crate::cli::rules::Rules;
 use crate::cli::symspec::{Pattern, Spec, What};
 use crate::error::Error;
 use crate::terminal::pager;
-
-/// Where to read a profile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProfilePath {
-    /// The standard input.
-    Stdin,
-    /// A file.
-    File(PathBuf),
-}
-
-impl ProfilePath {
-    /// Whether the profile can be read only once, as from a pipe. A path that names nothing counts as a file: its reader reports it.
-    pub(crate) fn is_read_once(&self) -> bool {
-        match self {
-            ProfilePath::Stdin => true,
-            ProfilePath::File(path) => path.metadata().is_ok_and(|kind| !kind.is_file() && !kind.is_dir()),
-        }
-    }
-}
-
-impl From<OsString> for ProfilePath {
-    fn from(operand: OsString) -> ProfilePath {
-        if operand == "-" { ProfilePath::Stdin } else { ProfilePath::File(operand.into()) }
-    }
-}
-
-impl std::fmt::Display for ProfilePath {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ProfilePath::Stdin => f.write_str("standard input"),
-            ProfilePath::File(path) => path.display().fmt(f),
-        }
-    }
-}
 
 /// An image and the profiles of its runs.
 #[derive(Clone, Debug, PartialEq, Eq)]

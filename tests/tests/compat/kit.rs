@@ -131,12 +131,12 @@ pub(crate) fn shares_are_fair(program: &Program) {
     has_our_runtime(program);
     let mut found = Vec::new();
     for _ in 0..20 {
-        program.run(&["300"]);
+        program.run(&["1000"]);
         let ticks = ticks(&program.profile(), program.symbols());
         let [one, three] = ["one", "three"].map(|name| ticks.get(name).copied().unwrap_or(0) as f64);
         let all = one + three;
         let elsewhere = ticks.values().sum::<u64>() as f64 - all;
-        // 300 ms are 30 samples at 100 Hz.
+        // A second has 100 samples at 100 Hz, so that equal shares are out of the limits.
         let is_sampled = all >= 10.0 && elsewhere <= 5.0 + all / 5.0;
         if is_sampled && (one - all / 4.0).abs() <= 5.0 * (all * 0.25 * 0.75).sqrt() {
             return;
