@@ -111,7 +111,8 @@ static void blocked(const char *when) {
     memset(&set, 0, sizeof set);
     memset(&same, 0, sizeof same);
     int result = pthread_sigmask(77, NULL, &set); /* nothing is set, so nothing can be wrong */
-    printf("%s: %d %d %d,", when, result, sigprocmask(SIG_BLOCK, NULL, &same), memcmp(&set, &same, 8));
+    int same_result = sigprocmask(SIG_BLOCK, NULL, &same);
+    printf("%s: %d %d %s,", when, result, same_result, memcmp(&set, &same, 8) == 0 ? "same" : "different");
     for (int signal = 1; signal < 65; signal++)
         if (sigismember(&set, signal) == 1)
             printf(" %d", signal);
