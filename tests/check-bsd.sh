@@ -5,6 +5,8 @@
 # nothing. Tests without their tools are skipped, and the last lines of the output list the skipped tests.
 set -eu
 cd "$(dirname "$0")/.."
+# Tests look for English words in the output of tools.
+export LC_ALL=C.UTF-8
 cargo=${CARGO:-cargo}
 target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)
 case ${INSTALL:-yes} in

@@ -5,6 +5,8 @@
 # the script installs nothing. Tests that lack something skip themselves, and the last lines of the output list them.
 set -eu
 cd "$(dirname "$0")/.."
+# Tests look for English words in the output of tools.
+export LC_ALL=C.UTF-8
 cargo=${CARGO:-cargo}
 case ${INSTALL:-yes} in
 yes) may_install() { true; } ;;

@@ -143,8 +143,9 @@ static void rename_threads(void) {
 FUNCTION void *count(void *argument) {
     for (long i = 0; i < (long)argument; i++)
         leaf();
-    printf("number %ld calls %ld\n", (long)syscall(SYS_gettid), (long)argument);
-    return NULL;
+    long number = syscall(SYS_gettid);
+    printf("number %ld calls %ld\n", number, (long)argument);
+    return (void *)number;
 }
 /* The next thread gets the first free number after `last`. */
 static void set_last_number(int last) {
@@ -161,11 +162,14 @@ static void reuse(long number) {
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        for (long i = 1; i <= number; i++) {
+        for (long i = 1; i <= number;) {
             while (syscall(SYS_tgkill, getpid(), 100, 0) == 0 || errno != ESRCH)
                 sched_yield();
             set_last_number(99);
-            pthread_join(begin(count, (void *)i), NULL);
+            void *got;
+            pthread_join(begin(count, (void *)i), &got);
+            /* The kernel frees the number of a thread a moment after the thread has disappeared. */
+            i += (long)got == 100;
         }
         printf("child %d\n", (int)getpid());
         exit(0);

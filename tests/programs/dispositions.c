@@ -174,16 +174,21 @@ static void masks(void) {
     printf("%d %d\n", pthread_sigmask(77, &none, NULL), sigprocmask(77, &none, NULL) == -1 ? errno : 0);
 }
 
+static void refused(int signal_number, void (*to)(int)) {
+    errno = 0;
+    const char *before = name(signal(signal_number, to));
+    printf("%s %d\n", before, errno);
+}
+
 static int see(void) {
     for (int signal = -1; signal < 67; signal++)
         show(signal);
     static const int all[] = {SIGHUP, SIGINT, SIGSEGV, SIGBUS, SIGALRM, SIGTERM, SIGPROF, SIGCHLD, SIGWINCH, 40, 60};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         set(all[i]);
-    errno = 0;
-    printf("%s %d\n", name(signal(0, SIG_DFL)), errno);
-    printf("%s %d\n", name(signal(SIGKILL, handler)), errno);
-    printf("%s %d\n", name(signal(SIGTERM, SIG_ERR)), errno);
+    refused(0, SIG_DFL);
+    refused(SIGKILL, handler);
+    refused(SIGTERM, SIG_ERR);
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, ask, NULL);

@@ -12,6 +12,9 @@ pub struct Screen {
     pub is_alternate: bool,
     /// Whether the cursor is shown.
     pub has_cursor: bool,
+    /// Whether the screen has all changes of a frame: nothing was drawn since the cursor was last hidden or shown, which ends
+    /// each frame, or since the program changed between the screens.
+    pub is_whole_frame: bool,
     /// What was written outside of the alternate screen, without commands.
     pub log: String,
 }
@@ -26,6 +29,7 @@ impl Screen {
             held: Vec::new(),
             is_alternate: false,
             has_cursor: true,
+            is_whole_frame: true,
             log: String::new(),
         }
     }
@@ -75,13 +79,20 @@ impl Screen {
             ("?1049", b'h' | b'l') => {
                 self.is_alternate = last == b'h';
                 self.erase();
+                self.is_whole_frame = true;
             }
-            ("?25", b'h' | b'l') => self.has_cursor = last == b'h',
+            ("?25", b'h' | b'l') => {
+                self.has_cursor = last == b'h';
+                self.is_whole_frame = true;
+            }
             (_, b'H') => {
                 let place = |at: usize| numbers.get(at).copied().unwrap_or(1).max(1) - 1;
                 self.cursor = (place(0), place(1));
             }
-            ("2", b'J') => self.erase(),
+            ("2", b'J') => {
+                self.erase();
+                self.is_whole_frame = !self.is_alternate;
+            }
             // Colors and other properties of characters.
             (_, b'm' | b'h' | b'l') => {}
             _ => panic!("a terminal of these tests does not know the command {parameters}{}", char::from(last)),
@@ -97,6 +108,7 @@ impl Screen {
             self.log.push(letter);
             return;
         }
+        self.is_whole_frame = false;
         let (row, column) = self.cursor;
         match letter {
             '\r' => self.cursor.1 = 0,

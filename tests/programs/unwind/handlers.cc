@@ -205,7 +205,7 @@ SCENARIO return_without_table(Probe *p) {
 }
 
 SCENARIO garbage_without_table(Probe *p) {
-	int *heap = (int *)malloc(4096);
+	int *heap = (int *)calloc(1, 4096);
 	void *none = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	void *values[] = {(void *)0x1234567890, (void *)-8, (void *)8, heap, none, (void *)call, (char *)&values + 1, &values,
 	                  (void *)0x7fffffffffff};

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use gmon_tests::side::Side;
 
-use crate::support::{Program, calls, directory, quiet, read};
+use crate::support::{Program, calls, quiet, read};
 
 /// What a program lacks when it ends.
 struct Lacks {
@@ -35,11 +35,14 @@ impl Lacks {
     /// Runs the program, which fills the disk at its end. The result is the message, and a directory with the files; `None` if this user
     /// cannot mount a file system.
     fn on_full_disk(&self, arguments: &str, live: &str) -> Option<(String, std::path::PathBuf)> {
-        let (mount, place) = (directory("replaced-mount"), self.program.directory.join("found"));
+        // Another test must not have the directory of the mount: who removes the directory would end the mount.
+        let [mount, place] = ["mount", "found"].map(|name| self.program.directory.join(name));
+        fs::create_dir_all(&mount).unwrap();
         fs::create_dir_all(&place).unwrap();
         // A mount in a namespace of its own, which ends with the command.
         let script = format!(
-            "mount -t tmpfs -o size=8m none {0} && cd {0} || exit 99; GMON_LIVE={live} {1} {arguments} full; cp gmon* {2}",
+            "mount -t tmpfs -o size=8m none {0} && cd {0} && [ $(stat -f -c %T .) = tmpfs ] || exit 99
+             GMON_LIVE={live} {1} {arguments} full; cp gmon* {2}",
             mount.display(),
             self.program.executable.display(),
             place.display()

@@ -116,10 +116,10 @@ impl Terminal {
         self.keys.flush().unwrap();
     }
 
-    /// Waits until the terminal shows what is expected.
+    /// Waits until the terminal shows what is expected, in a whole frame.
     pub(crate) fn wait(&mut self, what: &str, is_there: impl Fn(&Screen) -> bool) {
         let start = Instant::now();
-        while !is_there(&self.screen) {
+        while !(self.screen.is_whole_frame && is_there(&self.screen)) {
             match self.output.recv_timeout(LONGEST.saturating_sub(start.elapsed())) {
                 Ok(bytes) => self.screen.write(&bytes),
                 Err(why) => panic!("{what}: {why}: {:#?} {:?}", self.screen.lines(), self.screen.log),

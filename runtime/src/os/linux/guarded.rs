@@ -112,6 +112,8 @@ mod tests {
     use super::*;
     use crate::os::{map, unmap};
 
+    const PRIVATE_ANONYMOUS_FIXED: usize = 0x2 | 0x20 | 0x10;
+
     /// Runs a test for both methods, one after the other; tests share the switch.
     fn both_ways(test: impl Fn()) {
         static ALONE: Mutex<()> = Mutex::new(());
@@ -143,9 +145,11 @@ mod tests {
     fn what_is_not_there_is_a_bad_address() {
         both_ways(|| {
             let memory = map(2 * PAGE).expose_provenance();
-            // SAFETY: the second of two pages, which nobody uses.
-            unsafe { unmap(core::ptr::with_exposed_provenance_mut(memory + PAGE), PAGE) };
             let edge = memory + PAGE;
+            // The second page stays mapped without access, so that no other test can get memory there.
+            let no_access = [edge, PAGE, 0, PRIVATE_ANONYMOUS_FIXED, usize::MAX, 0];
+            // SAFETY: the second of two pages, which nobody uses.
+            unsafe { call(numbers::MMAP, no_access) }.unwrap();
             for bad in [0, 4096, edge, edge - 1, usize::MAX - 3, usize::MAX] {
                 assert_eq!(read(bad, &mut [0; 2]), Err(Errno::EFAULT), "{bad:#x}");
                 assert_eq!(write(bad, &[0; 2]), Err(Errno::EFAULT), "{bad:#x}");
@@ -153,8 +157,8 @@ mod tests {
             }
             assert!(can_be_written(memory, PAGE) && !can_be_written(memory, PAGE + 1));
             assert!(!can_be_written(memory, usize::MAX));
-            // SAFETY: the first page, which nobody uses any more.
-            unsafe { unmap(core::ptr::with_exposed_provenance_mut(memory), PAGE) };
+            // SAFETY: both pages, which nobody uses any more.
+            unsafe { unmap(core::ptr::with_exposed_provenance_mut(memory), 2 * PAGE) };
         });
     }
 

@@ -310,7 +310,8 @@ mod tests {
         for number in 0..THREADS as i32 {
             claim(&contexts, 100_000 + number);
         }
-        assert_eq!(count_of(&contexts, 99, 3), OTHERS, "the thread has no name");
+        // Linux has no thread with this number or a higher one.
+        assert_eq!(count_of(&contexts, 1 << 22, 3), OTHERS, "the thread has no name");
     }
 
     #[test]
