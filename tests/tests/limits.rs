@@ -14,11 +14,24 @@ use gmon_tests::{compile, directory, gprof, run};
 /// The address space of a reader, in kilobytes, besides the input files.
 const ROOM: u64 = 200_000;
 
+/// The address space of a thread in kilobytes: its stack, and the part of the heap that the C library reserves for a thread.
+const THREAD: u64 = 68 << 10;
+
+/// The number of threads beyond two that read objects at once. `ROOM` is enough for two threads.
+fn further_threads() -> u64 {
+    std::thread::available_parallelism().map_or(0, |cores| cores.get().saturating_sub(2)) as u64
+}
+
 /// Runs `gprof` in a directory with at most this many kilobytes of address space.
 fn within(kilobytes: u64, directory: &Path, words: &[&str]) -> Output {
+    command_within(kilobytes, directory, words).output().unwrap()
+}
+
+fn command_within(kilobytes: u64, directory: &Path, words: &[&str]) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\"")]).arg(gprof()).args(words);
-    shell.current_dir(directory).output().unwrap()
+    shell.current_dir(directory);
+    shell
 }
 
 /// Standard output and standard error of a successful run.
@@ -63,9 +76,13 @@ fn one_shared_object_of_many_names() {
         fs::write(directory.join(format!("gmon.out.large{number}")), &object).unwrap();
     }
     list(&paths);
-    let room = ROOM + 2 * large / 1024;
-    let (_, said) = texts(within(room, directory, &["-b", "a.out"]));
+    let room = ROOM + 2 * large / 1024 + further_threads() * (large / 1024 + THREAD);
+    let (report, said) = texts(within(room, directory, &["-b", "a.out"]));
     assert_eq!(said, "");
+    // A thread with a stack of all the room cannot start: one thread reads all objects.
+    let mut without_threads = command_within(room, directory, &["-b", "a.out"]);
+    let without_threads = without_threads.env("RUST_MIN_STACK", (room * 1024).to_string()).output().unwrap();
+    assert_eq!(texts(without_threads), (report, said));
     let (parts, _) = texts(within(room, directory, &["-i", "a.out"]));
     assert_eq!(parts.matches("File `").count(), NAMES + 1, "{parts}");
     // One profile cannot belong to a hundred objects.

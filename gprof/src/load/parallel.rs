@@ -6,7 +6,8 @@ use std::thread;
 const WORTH_A_THREAD: usize = 8;
 
 /// Hands consecutive chunks of a list to threads, and returns the results in the order of the list. This thread
-/// handles the first chunk and calls `tell` before each item; other threads call a function that does nothing.
+/// handles the first chunk and calls `tell` before each item; other threads call a function that does nothing. If the
+/// system refuses a thread, this thread handles its chunk too.
 ///
 /// Returns `None` when the items are too few for two threads, or when the result of a chunk is `None`.
 pub(super) fn map_chunks<T: Sync, R: Send>(
@@ -23,10 +24,17 @@ pub(super) fn map_chunks<T: Sync, R: Send>(
     let first = chunks.next()?;
     let read = &read;
     thread::scope(|scope| {
-        let others: Vec<_> = chunks.map(|chunk| scope.spawn(move || read(chunk, &mut || {}))).collect();
+        let in_a_thread = |chunk| thread::Builder::new().spawn_scoped(scope, move || read(chunk, &mut || {})).ok();
+        let others: Vec<_> = chunks.map(|chunk| (chunk, in_a_thread(chunk))).collect();
         let first = read(first, tell);
         // This joins every thread, whatever its result.
-        let others: Vec<_> = others.into_iter().map(|other| other.join().ok().flatten()).collect();
+        let others: Vec<_> = others
+            .into_iter()
+            .map(|(chunk, other)| match other {
+                Some(other) => other.join().ok().flatten(),
+                None => read(chunk, tell),
+            })
+            .collect();
         std::iter::once(first).chain(others).collect()
     })
 }

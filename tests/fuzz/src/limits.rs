@@ -1,6 +1,7 @@
 //! Measures the memory and the work of a check.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,11 +12,21 @@ use std::sync::atomic::Ordering::Relaxed;
 #[unsafe(no_mangle)]
 pub static gmon_fuzz_steps: AtomicU64 = AtomicU64::new(0);
 
-/// The number of bytes that are allocated now, the largest such number since the last reset, and the number of all bytes that were
-/// ever allocated.
-static LIVE: AtomicU64 = AtomicU64::new(0);
-static PEAK: AtomicU64 = AtomicU64::new(0);
-static ALLOCATED: AtomicU64 = AtomicU64::new(0);
+/// What one thread has allocated.
+#[derive(Clone, Copy)]
+struct Allocated {
+    /// The number of bytes that are allocated now. The number is negative if the thread frees what other threads allocated.
+    live: i64,
+    /// The largest `live` since the last reset.
+    peak: i64,
+    /// The number of all bytes that were ever allocated.
+    total: u64,
+}
+
+thread_local! {
+    // Each thread counts its own allocations: other tests, and the threads that run tests, allocate at any time.
+    static ALLOCATED: Cell<Allocated> = const { Cell::new(Allocated { live: 0, peak: 0, total: 0 }) };
+}
 
 /// The system's allocator with counters. A vector that grows is allocated anew, copied and freed, so both copies count.
 struct Counting;
@@ -23,16 +34,20 @@ struct Counting;
 // SAFETY: every call is passed on to `System` as it is, and the counters need no allocation.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let size = layout.size() as u64;
-        let live = LIVE.fetch_add(size, Relaxed).wrapping_add(size);
-        PEAK.fetch_max(live, Relaxed);
-        ALLOCATED.fetch_add(size, Relaxed);
+        ALLOCATED.with(|counts| {
+            let Allocated { live, peak, total } = counts.get();
+            let live = live + layout.size() as i64;
+            counts.set(Allocated { live, peak: peak.max(live), total: total + layout.size() as u64 });
+        });
         // SAFETY: the caller keeps `alloc`'s contract, which is `System`'s too.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size() as u64, Relaxed);
+        ALLOCATED.with(|counts| {
+            let before = counts.get();
+            counts.set(Allocated { live: before.live - layout.size() as i64, ..before });
+        });
         // SAFETY: as above; the pointer came from `System.alloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -58,19 +73,19 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Runs a function for an input of this length, and returns its result.
+    /// Runs a function for an input of this length, and returns its result. Memory that other threads allocate does not count.
     ///
     /// # Panics
     ///
     /// If the function exceeds a limit.
     pub fn hold<T>(self, length: usize, run: impl FnOnce() -> T) -> T {
-        let before = LIVE.load(Relaxed);
-        PEAK.store(before, Relaxed);
-        let steps = || gmon_fuzz_steps.load(Relaxed).wrapping_add(ALLOCATED.load(Relaxed) / BYTES_OF_STEP);
+        let before = ALLOCATED.get();
+        ALLOCATED.set(Allocated { peak: before.live, ..before });
+        let steps = || gmon_fuzz_steps.load(Relaxed).wrapping_add(ALLOCATED.get().total / BYTES_OF_STEP);
         let start = steps();
         let result = run();
         let steps = steps().wrapping_sub(start);
-        let bytes = PEAK.load(Relaxed).saturating_sub(before);
+        let bytes = (ALLOCATED.get().peak - before.live) as u64;
         let length = length as u64;
         let (most_bytes, most_steps) =
             (self.bytes_per_byte * length + self.bytes, self.steps_per_byte * length + self.steps);

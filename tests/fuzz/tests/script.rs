@@ -18,7 +18,9 @@ impl Place {
         place.program("bin/cargo", "");
         place.program("bin/c++", "");
         place.program("bin/rustc", "echo host: here");
-        place.program("bin/date", &format!("now=$(($(cat now) + {step}))\necho $now | tee now"));
+        // Two targets read the clock at once. The directory `reading` lets only one of them set the clock.
+        let lock = "until mkdir reading 2>/dev/null; do :; done";
+        place.program("bin/date", &format!("{lock}\nnow=$(($(cat now) + {step}))\necho $now | tee now\nrmdir reading"));
         fs::write(place.0.join("now"), "1000").unwrap();
         // A target fails for an input that has the word `fails`.
         let target = "echo \"$@\" >>calls\nfor last; do :; done\n[ ! -f \"$last\" ] || ! grep -q fails \"$last\"";
