@@ -73,13 +73,28 @@ documents:
 	@cp -f docs/examples/rust/src/*.rs "$(DOCUMENTS)/examples/rust/src/"
 
 # The program does not contain paths of this machine. GPROF_TARGET names Rust's target if the program is for another machine.
-# GPROF_NAME is the name of the program, its manual page, and its completions, for systems that keep their own gprof.
+# GPROF_NAME is the name of the program, its manual page, and its completions, for systems that keep their own gprof. GPROF_PROFILE is
+# cargo's profile: `make check` takes `quick`, which compiles and links in a fraction of the time.
 GPROF_NAME ?= gprof
+GPROF_PROFILE ?= release
+# The program that prints the manual page and the completions. A program for another machine does not run here.
+GENERATOR = $(if $(GPROF_TARGET),$(TARGET)/generator/$(GPROF_NAME),$(DIST)/bin/$(GPROF_NAME))
 gprof:
-	options=$$(sh packaging/remap.sh "$(TARGET)") && CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release --package gprof $(addprefix --target ,$(GPROF_TARGET))
-	@mkdir -p "$(DIST)/bin"
-	@cp -f "$(TARGET)/$(GPROF_TARGET)/release/gprof" "$(DIST)/bin/$(GPROF_NAME)"
-	$(CARGO) run --quiet --package gprof --example manuals -- "$(DIST)" $(GPROF_NAME)
+	options=$$(sh packaging/remap.sh "$(TARGET)") && CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --profile $(GPROF_PROFILE) \
+		--package gprof $(addprefix --target ,$(GPROF_TARGET))
+	@mkdir -p "$(DIST)/bin" "$(MANUALS)/man1" $(foreach place,$(COMPLETIONS),"$(DIST)/share/$(place)")
+	@cp -f "$(TARGET)/$(GPROF_TARGET)/$(GPROF_PROFILE)/gprof" "$(DIST)/bin/$(GPROF_NAME)"
+ifneq ($(GPROF_TARGET),)
+	$(CARGO) build --quiet --package gprof
+	@mkdir -p "$(TARGET)/generator" && cp -f "$(TARGET)/debug/gprof" "$(GENERATOR)"
+endif
+	@"$(GENERATOR)" --generate=man >"$(MANUALS)/man1/$(GPROF_NAME).1"
+	@"$(GENERATOR)" --generate=bash >"$(DIST)/share/bash-completion/completions/$(GPROF_NAME)"
+	@"$(GENERATOR)" --generate=zsh >"$(DIST)/share/zsh/site-functions/_$(GPROF_NAME)"
+	@"$(GENERATOR)" --generate=fish >"$(DIST)/share/fish/vendor_completions.d/$(GPROF_NAME).fish"
+
+# Where shells look for completions, below share/.
+COMPLETIONS = bash-completion/completions zsh/site-functions fish/vendor_completions.d
 
 # Each start-up object is the runtime as one relocatable object in which only the public names are global. gcrt1.o has
 # the entry point. grcrt1.o lacks the empty _dl_relocate_static_pie, which a static PIE must get from the C library.

@@ -104,8 +104,6 @@ pub use analysis::{
     FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo, FunctionTimes, NOISE_ERRORS, Presence,
     SampleNode, SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes, difference,
 };
-#[doc(hidden)]
-pub use cli::command;
 pub use cli::format::Format;
 pub use cli::options::Options;
 pub use error::Error;
@@ -164,6 +162,9 @@ fn run_request(
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
+    if let Some(text) = cli::generate::parse(&words)? {
+        return out.write_all(&text).and_then(|()| out.flush()).map_err(Error::Output);
+    }
     if let Some(arguments) = cli::bsd::parse(&words)? {
         return report_as_bsd(&arguments, out, progress);
     }

@@ -2,24 +2,25 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon_tests::directory;
+use gmon_tests::{directory, gprof};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The output of the example `manuals` for a gprof with this name, in the directory of a test.
-fn share(test: &str, name: &str) -> PathBuf {
+/// What `--generate` prints for a gprof with this name, in the files of the same kind below the directory of a test.
+fn generated(test: &str, name: &str) -> PathBuf {
     let place = directory(test);
-    let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["run", "--quiet", "-p", "gprof", "--example", "manuals", "--target-dir"]).arg(target).arg("--");
-    let made = cargo.arg(&place).arg(name).current_dir(root()).output().unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    place.join("share")
+    for kind in ["man", "bash", "zsh", "fish"] {
+        let made = Command::new(gprof()).arg0(name).arg(format!("--generate={kind}")).output().unwrap();
+        assert!(made.status.success() && made.stderr.is_empty(), "{}", String::from_utf8_lossy(&made.stderr));
+        fs::write(place.join(kind), made.stdout).unwrap();
+    }
+    place
 }
 
 /// Checks that mandoc reports nothing for a page, except references to pages that are not installed here.
@@ -39,15 +40,15 @@ fn every_page_is_well_made() {
     let is_page = |page: &PathBuf| page.extension().is_some_and(|section| section != "roff");
     let pages: Vec<PathBuf> = pages.filter(is_page).collect();
     assert!(pages.len() >= 4);
-    for page in pages.iter().chain([&share("manual-made", "gprof").join("man/man1/gprof.1")]) {
+    for page in pages.iter().chain([&generated("manual-made", "gprof").join("man")]) {
         is_well_made(page);
     }
 }
 
 #[test]
 fn gprofs_page_and_completions_are_complete() {
-    let share = share("manual-complete", "gprof");
-    let page = fs::read_to_string(share.join("man/man1/gprof.1")).unwrap();
+    let made = generated("manual-complete", "gprof");
+    let page = fs::read_to_string(made.join("man")).unwrap();
     for section in
         ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
     {
@@ -62,10 +63,8 @@ fn gprofs_page_and_completions_are_complete() {
     ] {
         assert!(synopsis.contains(option), "{option} is not in {synopsis}");
     }
-    for completions in
-        ["bash-completion/completions/gprof", "zsh/site-functions/_gprof", "fish/vendor_completions.d/gprof.fish"]
-    {
-        let text = fs::read_to_string(share.join(completions)).unwrap();
+    for completions in ["bash", "zsh", "fish"] {
+        let text = fs::read_to_string(made.join(completions)).unwrap();
         let is_there = |name: &str| text.contains(&format!("--{name}")) || text.contains(&format!("-l {name}"));
         assert!(is_there("bsd") && is_there("gnu"), "{completions}");
     }
@@ -73,17 +72,23 @@ fn gprofs_page_and_completions_are_complete() {
 
 #[test]
 fn gprof_under_another_name_has_a_page_and_completions() {
-    let share = share("manual-renamed", "gmon-gprof");
-    let page = share.join("man/man1/gmon-gprof.1");
+    let made = generated("manual-renamed", "/usr/bin/gmon-gprof");
+    let page = made.join("man");
     is_well_made(&page);
     let text = fs::read_to_string(page).unwrap();
     assert!(text.contains("\n.SH SYNOPSIS\n.B gmon\\-gprof\n"), "{text}");
-    for (completions, rule) in [
-        ("bash-completion/completions/gmon-gprof", " gmon-gprof\n"),
-        ("zsh/site-functions/_gmon-gprof", "#compdef gmon-gprof\n"),
-        ("fish/vendor_completions.d/gmon-gprof.fish", "complete -c gmon-gprof "),
-    ] {
-        let text = fs::read_to_string(share.join(completions)).unwrap();
+    for (completions, rule) in
+        [("bash", " gmon-gprof\n"), ("zsh", "#compdef gmon-gprof\n"), ("fish", "complete -c gmon-gprof ")]
+    {
+        let text = fs::read_to_string(made.join(completions)).unwrap();
         assert!(text.contains(rule), "{completions}: {text}");
     }
+}
+
+#[test]
+fn a_kind_that_nothing_generates_is_refused() {
+    let refused = Command::new(gprof()).arg("--generate=html").output().unwrap();
+    assert!(!refused.status.success() && refused.stdout.is_empty());
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(said, "gprof: invalid value 'html' for '--generate <KIND>' (man, bash, zsh, fish) (try 'gprof --help')\n");
 }

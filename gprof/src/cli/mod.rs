@@ -7,6 +7,7 @@ mod builder;
 mod check;
 mod compat;
 pub mod format;
+pub mod generate;
 mod images;
 mod nearest;
 pub mod options;
@@ -38,8 +39,8 @@ pub enum Request {
     Text(String),
 }
 
-/// All options with their help, for manuals and completions. `--bsd` and `--gnu` are parsed before the other options
-/// and are here for their help only: they must not make `--b` and `--g` ambiguous.
+/// All options with their help, for manuals and completions. `--bsd`, `--gnu`, and `--generate` are parsed before the other
+/// options and are here for their help only: they must not make `--b` and `--g` ambiguous.
 #[must_use]
 pub fn command() -> Command {
     let bsd = Arg::new("bsd").long("bsd").value_name("WHOSE").num_args(0..=1).require_equals(true);
@@ -49,7 +50,15 @@ pub fn command() -> Command {
     let gnu = Arg::new("gnu").long("gnu").action(ArgAction::SetTrue);
     let gnu =
         gnu.help("Use this gprof where the BSDs' gprof is the default: on these systems, or with the name bsdgprof");
-    Arguments::command().args([bsd, gnu].map(|whose| whose.help_heading("Files")))
+    let generate =
+        Arg::new("generate").long("generate").value_name("KIND").value_parser(generate::KINDS).require_equals(true);
+    let generate = generate.help("Print the manual page (man) or the completions of a shell (bash, zsh, or fish)");
+    let generate = generate.long_help(
+        "Print the manual page (man) or the completions of a shell (bash, zsh, or fish), and exit; must be the only option and cannot be \
+         abbreviated",
+    );
+    let generate = generate.hide_possible_values(true);
+    Arguments::command().args([bsd, gnu].map(|whose| whose.help_heading("Files"))).arg(generate.help_heading("Help"))
 }
 
 /// Parses a command line. The first word is the name of this program.

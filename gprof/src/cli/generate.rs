@@ -1,61 +1,53 @@
-//! Writes the manual page and the completions of shells into `share` of a directory: `manuals DIRECTORY [NAME]`. NAME is the name under
-//! which gprof is installed.
+//! `--generate`: prints the manual page and the completions of shells, which packagers install beside the program.
 
-use std::fs;
+use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::Path;
 
-use clap_complete::{Shell, generate_to};
+use clap_complete::{Shell, generate};
+
+use crate::cli::command;
+use crate::error::Error;
+
+/// The values of `--generate`.
+pub(super) const KINDS: [&str; 4] = ["man", "bash", "zsh", "fish"];
+
+/// The text that `--generate=KIND` asks for, if this is the whole command line. The first word names the program, also in the text:
+/// gprof may be installed under another name.
+///
+/// # Errors
+///
+/// When the kind does not exist.
+pub fn parse(words: &[OsString]) -> Result<Option<Vec<u8>>, Error> {
+    let [program, option] = words else { return Ok(None) };
+    let Some(kind) = option.to_str().and_then(|option| option.strip_prefix("--generate")) else { return Ok(None) };
+    let kind = kind.trim_start_matches('=');
+    let name = Path::new(program).file_name().map_or("gprof".into(), |name| name.to_string_lossy().into_owned());
+    let shell = match kind {
+        "man" => return page(&name).map(|page| Some(page.into_bytes())).map_err(Error::Output),
+        "bash" => Shell::Bash,
+        "zsh" => Shell::Zsh,
+        "fish" => Shell::Fish,
+        _ => {
+            let known = KINDS.join(", ");
+            return Err(Error::Usage(format!("invalid value '{kind}' for '--generate <KIND>' ({known})")));
+        }
+    };
+    let mut completions = Vec::new();
+    generate(shell, &mut command(), name, &mut completions);
+    Ok(Some(completions))
+}
 
 /// The sections of the manual page that the definitions of options do not contain.
-const SECTIONS: &str = include_str!("../../docs/man/gprof-sections.roff");
+const SECTIONS: &str = include_str!("sections.roff");
 
 /// The day of the last change of the page.
 const DATE: &str = "2026-11-22";
 
-/// The directories where shells look for completions.
-const COMPLETIONS: [(Shell, &str); 3] = [
-    (Shell::Bash, "bash-completion/completions"),
-    (Shell::Zsh, "zsh/site-functions"),
-    (Shell::Fish, "fish/vendor_completions.d"),
-];
-
-fn main() -> ExitCode {
-    let Some(directory) = std::env::args_os().nth(1).map(PathBuf::from) else {
-        eprintln!("usage: manuals DIRECTORY [NAME]");
-        return ExitCode::FAILURE;
-    };
-    // Names of commands live as long as the program.
-    let name: &'static str = std::env::args().nth(2).unwrap_or_else(|| "gprof".to_owned()).leak();
-    match write(&directory.join("share"), name) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("manuals: {}: {error}", directory.display());
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn write(share: &std::path::Path, name: &'static str) -> std::io::Result<()> {
-    let manuals = share.join("man/man1");
-    fs::create_dir_all(&manuals)?;
-    fs::write(manuals.join(format!("{name}.1")), page(name)?)?;
-    for (shell, place) in COMPLETIONS {
-        let place = share.join(place);
-        fs::create_dir_all(&place)?;
-        let written = generate_to(shell, &mut gprof::command().name(name), name, &place)?;
-        // Bash looks for a file with the name of the program.
-        if shell == Shell::Bash {
-            fs::rename(written, place.join(name))?;
-        }
-    }
-    Ok(())
-}
-
 /// Returns the manual page.
-fn page(name: &'static str) -> std::io::Result<String> {
-    let command = gprof::command().name(name);
+fn page(name: &str) -> std::io::Result<String> {
+    // clap keeps the names of commands as long as the program runs.
+    let command = command().name(String::leak(name.to_owned()) as &'static str);
     let title = name.to_uppercase().replace('-', "\\-");
     let mut page = format!(".TH {title} 1 {DATE} \"gmon {}\"\n", env!("CARGO_PKG_VERSION"));
     let man = clap_mangen::Man::new(command.clone());
