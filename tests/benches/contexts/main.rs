@@ -7,7 +7,7 @@ mod compare;
 mod cost;
 mod perf;
 mod programs;
-#[path = "../../tests/contexts/reports.rs"]
+#[path = "../../tests/stacks/contexts/reports.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod reports;
 mod truth;

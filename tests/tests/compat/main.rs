@@ -1,4 +1,4 @@
-//! The runtime with each compiler, linker, link mode, C library, and machine that is available here.
+//! The runtime with each compiler, linker, link mode, C library, and machine that is available here, and installations.
 //!
 //! Combinations that this machine lacks are skipped with a message.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
@@ -7,9 +7,13 @@ mod aarch64;
 mod builds;
 mod core;
 mod glibc;
+mod installation;
 mod installed;
 mod kernels;
 mod kit;
+#[cfg(target_os = "linux")]
+mod ld_profile;
+mod linker_orders;
 mod musl;
 mod rust;
 #[path = "../runtime/support.rs"]

@@ -1,4 +1,4 @@
-//! The items of a system in `entry/`, which its C library and compilers call. `tests/tests/systems.rs` compiles this folder; nothing
+//! The items of a system in `entry/`, which its C library and compilers call. `tests/tests/house/systems.rs` compiles this folder; nothing
 //! runs it.
 
 use core::ffi::{CStr, c_char};

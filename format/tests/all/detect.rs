@@ -1,0 +1,151 @@
+//! Tests of the detection of foreign files, and of hints.
+
+use crate::common::{called, found, said_encodings, sampled, seconds};
+use gmon::{DataModel, Encoding, Foreign, Form, Hints, Order, Part, Profile, ReadError, Word, read, write};
+
+fn error(bytes: &[u8]) -> ReadError {
+    found(bytes, &Hints::default()).unwrap_err()
+}
+
+/// A header, samples and an arc in 4.2BSD's form.
+fn old_bsd(order: Order, word: Word, header: usize) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut put = |size: usize, value: u64| {
+        let mut field = value.to_le_bytes()[..size].to_vec();
+        if order == Order::Big {
+            field.reverse();
+        }
+        file.extend(field);
+    };
+    let size = if word == Word::W32 { 4 } else { 8 };
+    put(size, 0x40_0000); // lowpc
+    put(size, 0x40_0100); // highpc
+    put(4, header as u64 + 128); // ncnt
+    put(header - 2 * size - 4, 0); // padding
+    for _ in 0..64 {
+        put(2, 3);
+    }
+    put(size, 0x40_0010); // frompc
+    put(size, 0x40_0080); // selfpc
+    put(size, 9); // count
+    file
+}
+
+#[test]
+fn neighbors_are_called_by_name() {
+    let pad = |magic: &[u8]| [magic, &[0; 64]].concat();
+    assert_eq!(error(&pad(b"\x7fELF\x02\x01\x01")), ReadError::Foreign(Foreign::Elf));
+    assert_eq!(error(&pad(&[4, 0, 0xb0, 0xde])), ReadError::Foreign(Foreign::PcProfile));
+    assert_eq!(error(&pad(&[0xde, 0xb0, 0, 8])), ReadError::Foreign(Foreign::PcProfile));
+    assert_eq!(error(b"#!/bin/sh\n"), ReadError::Foreign(Foreign::Text));
+}
+
+#[test]
+fn what_does_not_fit_the_old_header_is_no_profile() {
+    let file = old_bsd(Order::Little, Word::W32, 12);
+    let changed = |at: usize, byte: u8| {
+        let mut file = file.clone();
+        file[at] = byte;
+        error(&file)
+    };
+    let unknown = ReadError::Unknown { magic: [0, 0, 0x40, 0] };
+    assert_eq!(changed(0x07, 0x10), unknown, "too much code for a bin");
+    assert_eq!(changed(0x0d + 127 + 6, 0x50), unknown, "a callee outside of the range");
+    assert_eq!(changed(0x0d + 127 + 3, 0x50), unknown, "a caller outside of the range");
+    assert_eq!(changed(0x08, 0x8b), unknown, "half a bin");
+    let mut dense = file[..12 + 128].to_vec();
+    dense[4..6].copy_from_slice(&[0x10, 0x00]);
+    assert_eq!(error(&dense), unknown, "too many bins for the code");
+    let longer = [&file[..], &[0]].concat();
+    assert_eq!(error(&longer), unknown, "part of an arc");
+}
+
+#[test]
+fn other_files_are_no_profiles() {
+    assert_eq!(error(b""), ReadError::Empty);
+    assert_eq!(error(&[0; 11]), ReadError::TooShort { size: 11 });
+    assert_eq!(error(&[0; 12]), ReadError::Unknown { magic: [0; 4] });
+    assert_eq!(error(b"gmon\x01"), ReadError::Truncated { part: Part::Header, needed: 20, left: 5, offset: 0 });
+}
+
+#[test]
+fn hints_that_a_profile_contradicts_are_an_error() {
+    let profile = Profile::of_samples(vec![seconds(0x1000, 0x1008, &[1, 2])])
+        .unwrap()
+        .with_arcs(called(&[(0x1000, 0x1002, 7)]).arcs().to_vec());
+    for encoding in said_encodings() {
+        let file = write(&profile, encoding).unwrap();
+        for word in [Word::W32, Word::W64] {
+            for order in [Order::Little, Order::Big] {
+                let hints = Hints::new().with_word(word).with_order(order);
+                let fits = word == encoding.word() && order == encoding.order;
+                let expected = if fits { Ok(encoding) } else { Err(ReadError::OtherEncoding { found: encoding }) };
+                assert_eq!(found(&file, &hints), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cut_profile_that_hints_exclude_is_rejected_for_its_version() {
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
+    let file = write(&called(&[(1, 2, 3)]), encoding).unwrap();
+    let hints = Hints::new().with_order(Order::Big);
+    assert_eq!(found(&file[..30], &hints), Err(ReadError::BadVersion { version: 0x0100_0000, offset: 4 }));
+}
+
+#[test]
+fn a_file_that_is_complete_in_both_word_sizes_is_told_by_its_dimension() {
+    // With 32-bit words: the range 0x0..0x10, eight bins, and a dimension that starts with the real number of bins.
+    let profile = sampled(seconds(0x10_0000_0000, 0x10_0000_0008, &[1, 2, 3, 4]));
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
+    let file = write(&profile, encoding).unwrap();
+    assert!(gmon::read_as(&file, Encoding::new(encoding.form, DataModel::Ilp32, encoding.order)).is_ok());
+    assert_eq!(found(&file, &Hints::default()), Ok(encoding));
+}
+
+#[test]
+fn a_cut_file_is_judged_by_how_far_it_makes_sense() {
+    let mut histogram = seconds(0x1000, 0x1008, &[1, 2]);
+    let dimension = gmon::Dimension::from_field([0xff; 15]);
+    histogram.set_unit(gmon::Unit { dimension, ..histogram.unit() });
+    let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(called(&[(1, 2, 3)]).arcs().to_vec());
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
+    let mut file = write(&profile, encoding).unwrap();
+    file.pop();
+    let arc = ReadError::Truncated { part: Part::Arc, needed: 20, left: 19, offset: file.len() as u64 - 19 };
+    assert_eq!(error(&file), arc);
+}
+
+#[test]
+fn a_hinted_form_is_believed() {
+    let profile = sampled(seconds(0x1000, 0x1008, &[1, 2]));
+    let encoding = Encoding::new(Form::Bsd, DataModel::Lp64, Order::Big);
+    let file = write(&profile, encoding).unwrap();
+    let hints = |form| Hints::new().with_form(form);
+    assert_eq!(found(&file, &hints(Form::OpenBsd)), Ok(Encoding::new(Form::OpenBsd, encoding.model, encoding.order)));
+    assert_eq!(read(&file, &hints(Form::OpenBsd)), Ok(profile));
+    assert_eq!(found(&file, &hints(Form::Gnu)), Err(ReadError::BadMagic { magic: [0; 4] }));
+    let gnu = write(&Profile::default(), Encoding::new(Form::Gnu, encoding.model, encoding.order)).unwrap();
+    assert_eq!(
+        found(&gnu, &hints(Form::Bsd)),
+        Err(ReadError::Truncated { part: Part::Header, needed: 40, left: 20, offset: 0 })
+    );
+}
+
+#[test]
+fn errors_are_one_lower_case_line() {
+    let mut file = b"gmon\x01\0\0\0............\x02".to_vec();
+    file.extend([0xff, 0, 0, 0]);
+    let hints = Hints::new().with_word(Word::W32).with_order(Order::Little);
+    let error = found(&file, &hints).unwrap_err();
+    assert_eq!(error.to_string(), "truncated basic-block counts (needs 0x7f8 bytes, 0x0 left at offset 0x19)");
+    let error = ReadError::NoBins { range: 0x1000..0x2000, offset: 0x15 };
+    assert_eq!(error.to_string(), "address range without bins (0x1000..0x2000 at offset 0x15)");
+    let found = Encoding::new(Form::Gnu, DataModel::Ilp32, Order::Big);
+    let error = ReadError::OtherEncoding { found };
+    assert_eq!(error.to_string(), "profile has another layout than expected (32-bit big-endian GNU)");
+    assert_eq!(ReadError::Foreign(Foreign::Elf).to_string(), "an ELF file, not a profile");
+    let magic = *b"\x01\nab";
+    assert_eq!(ReadError::Unknown { magic }.to_string(), "not a profile (starts with \"\\x01\\nab\")");
+}

@@ -1,0 +1,81 @@
+//! Tests of putting profiles together.
+
+use crate::common::{sampled, seconds};
+use crate::counting::allocated;
+use gmon::{
+    Arc, Bins, Block, DataModel, Encoding, Form, Histogram, Image, Order, Profile, Records, SumError, Unit, read_as,
+    write,
+};
+
+const PROF: Encoding = Encoding::new(Form::IllumosProf, DataModel::Lp64, Order::Little);
+
+#[test]
+fn the_lower_order_of_two_profiles_is_kept() {
+    let ordered = |orders: &[(u64, u32)]| {
+        let mut profile = Profile::new().with_arcs([Arc::new(1, 2, 3)]);
+        orders.iter().for_each(|(frompc, order)| profile.set_order(*frompc, 2, *order));
+        profile
+    };
+    let mut profile = ordered(&[(1, 1), (3, 9)]);
+    profile.append(ordered(&[(1, 9), (3, 4), (5, 6)])).unwrap();
+    let orders: Vec<_> = profile.orders().collect();
+    assert_eq!(orders, [((1, 2), 1), ((3, 2), 4), ((5, 2), 6)]);
+}
+
+#[test]
+fn append_adds_everything_or_nothing() {
+    let first = || {
+        let mut profile = sampled(seconds(0x1000, 0x1010, &[1, u64::MAX])).with_arcs([Arc::new(1, 2, 3)]);
+        profile.add_image(Image::new("/a"));
+        profile
+    };
+    let mut second = sampled(seconds(0x2000, 0x2010, &[5, 6])).with_arcs([Arc::new(1, 2, 4)]);
+    second.add_block(Block::new(7, 8));
+    second.add_image(Image::new("/b"));
+    let mut profile = first();
+    profile.append(second.clone()).unwrap();
+    assert_eq!(profile.histograms(), [seconds(0x1000, 0x1010, &[1, u64::MAX]), seconds(0x2000, 0x2010, &[5, 6])]);
+    assert_eq!(profile.arcs(), [Arc::new(1, 2, 3), Arc::new(1, 2, 4)]);
+    assert_eq!(profile.blocks(), [Block::new(7, 8)]);
+    assert_eq!(profile.images(), [Image::new("/a"), Image::new("/b")]);
+
+    second.add_histogram(seconds(0x1000, 0x1010, &[0, 1])).unwrap();
+    let mut profile = first();
+    assert_eq!(profile.append(second), Err(SumError::BinOverflow { range: 0x1000..0x1010, bin: 1 }));
+    assert_eq!(profile, first());
+}
+
+#[test]
+fn zeros_of_sparse_bins_are_removed() {
+    let sparse = |counts: &[(u64, u64)]| {
+        let bins = Bins::Sparse { bins: 2, counts: counts.to_vec() };
+        Histogram::new(4..8, Unit::seconds(100), bins).unwrap()
+    };
+    assert!(matches!(sparse(&[(0, 0), (1, 2)]).bins(), Bins::Sparse { counts, .. } if *counts == [(1, 2)]));
+    assert_eq!(sparse(&[(0, 0)]), Histogram::new(4..8, Unit::seconds(100), vec![0_u16, 0]).unwrap());
+}
+
+/// A PROF file of this many objects with one sample each, all at different addresses.
+fn one_sample_each(objects: u64) -> Vec<u8> {
+    let sample = |pc| {
+        let bins = Bins::sparse(u64::MAX, vec![(pc, 1)]).unwrap();
+        Profile::of_samples([Histogram::new(0..u64::MAX, Unit::seconds(0), bins).unwrap()]).unwrap()
+    };
+    let file = write(&sample(0), PROF).unwrap();
+    let (start, _) = file.split_at(file.len() - 48);
+    let objects = (0..objects).flat_map(|pc| write(&sample(pc), PROF).unwrap()[start.len()..].to_vec());
+    start.iter().copied().chain(objects).collect()
+}
+
+#[test]
+fn many_sparse_histograms_take_little_more_than_linear_work() {
+    let file = one_sample_each(1 << 13);
+    let profile = read_as(&file, PROF).unwrap();
+    assert_eq!((profile.histograms().len(), profile.histograms()[0].hit().count()), (1, 1 << 13));
+    assert_eq!(Profile::from_reader(&file[..], PROF).as_ref(), Ok(&profile));
+    assert_eq!(Profile::from_records(Records::new(&file, PROF).unwrap()).as_ref(), Ok(&profile));
+    let most = 32 * file.len();
+    assert!(allocated(|| read_as(&file, PROF)) < most);
+    assert!(allocated(|| Profile::from_reader(&file[..], PROF)) < most);
+    assert!(allocated(|| Profile::from_records(Records::new(&file, PROF).unwrap())) < most);
+}

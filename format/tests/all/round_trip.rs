@@ -1,0 +1,113 @@
+//! Checks for every encoding that reading returns what was written.
+
+use crate::common::{bsd_forms, encoding, encodings, found, profile, said_encodings, sum};
+use gmon::{DataModel, Encoding, Form, Hints, Histogram, Order, Profile, Word, read, read_as, write};
+use proptest::prelude::*;
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn encoded() -> impl Strategy<Value = (Encoding, Profile)> {
+    encoding().prop_flat_map(|encoding| (Just(encoding), profile(encoding)))
+}
+
+fn said() -> impl Strategy<Value = (Encoding, Profile)> {
+    prop::sample::select(said_encodings()).prop_flat_map(|encoding| (Just(encoding), profile(encoding)))
+}
+
+/// Whether each count of the profile fits one record.
+fn is_plain(profile: &Profile, encoding: Encoding) -> bool {
+    let Encoding { form, model, .. } = encoding;
+    let bin = if matches!(form, Form::Gnu | Form::Darwin | Form::Next) { u16::MAX.into() } else { u64::MAX };
+    let arc = match (form, model) {
+        (Form::Gnu, _) | (_, DataModel::Lp64) => u64::from(u32::MAX),
+        _ => i32::MAX as u64,
+    };
+    let arc = if matches!(form, Form::Darwin | Form::Next) { i32::MAX as u64 } else { arc };
+    profile.histograms().iter().flat_map(Histogram::hit).all(|(_, count)| count <= bin.into())
+        && profile.arcs().iter().all(|piece| piece.count <= arc)
+        && profile.blocks().iter().all(|block| encoding.word() == Word::W64 || block.count <= u64::from(u32::MAX))
+}
+
+/// The profile with the arcs in the order of their addresses. Darwin's form groups the arcs by range.
+fn sorted(mut profile: Profile) -> Profile {
+    profile.arcs_mut().sort_unstable();
+    profile
+}
+
+/// Whether the encoding of a file can be detected, as far as it matters for reading.
+fn says_encoding(profile: &Profile, form: Form) -> bool {
+    form != Form::Gnu || *profile != Profile::default()
+}
+
+/// The form that is detected for a file of this form.
+fn detected_form(profile: &Profile, form: Form) -> Form {
+    // An OpenBSD file without arcs has no distinguishing mark.
+    if form == Form::OpenBsd && profile.arcs().is_empty() { Form::Bsd } else { form }
+}
+
+proptest! {
+    #![proptest_config(config(3000))]
+
+    #[test]
+    fn every_profile_survives((encoding, profile) in encoded()) {
+        let file = write(&profile, encoding).unwrap();
+        let back = read_as(&file, encoding).unwrap();
+        if is_plain(&profile, encoding) {
+            let is_grouped = matches!(encoding.form, Form::Darwin | Form::Next);
+            let order = if is_grouped { sorted } else { core::convert::identity };
+            prop_assert_eq!(order(back.clone()), order(profile.clone()));
+        }
+        prop_assert_eq!(sum([back]), sum([profile]));
+    }
+
+    #[test]
+    fn every_encoding_is_detected((encoding, profile) in said()) {
+        let file = write(&profile, encoding).unwrap();
+        let expected = Encoding::new(detected_form(&profile, encoding.form), encoding.model, encoding.order);
+        prop_assert_eq!(found(&file, &hints(encoding)), Ok(encoding));
+        if says_encoding(&profile, encoding.form) {
+            prop_assert_eq!(found(&file, &Hints::default()), Ok(expected));
+            prop_assert_eq!(read(&file, &Hints::default()), read_as(&file, encoding));
+        }
+    }
+
+    #[test]
+    fn a_cut_file_is_no_profile((encoding, profile) in encoded(), at in any::<prop::sample::Index>()) {
+        let file = write(&profile, encoding).unwrap();
+        let cut = &file[..at.index(file.len())];
+        if let Ok(rest) = read_as(cut, encoding) {
+            // A file may end after any record, and most forms do not store the number of records. Only OpenBSD's form
+            // stores the size, and so do those of the dynamic linkers.
+            prop_assert!(!matches!(encoding.form, Form::OpenBsd | Form::LdProfile | Form::IllumosRtld));
+            // The other forms have heads of records that a writer does not need to write, or padding.
+            let is_exact = encoding.form == Form::Gnu || bsd_forms().contains(&encoding.form);
+            // Large counts may look like padding if all remaining counts are as large.
+            if is_exact && is_plain(&profile, encoding) {
+                prop_assert_eq!(write(&rest, encoding).unwrap(), cut);
+            }
+        }
+    }
+}
+
+fn hints(encoding: Encoding) -> Hints {
+    Hints::new().with_form(encoding.form).with_word(encoding.word()).with_order(encoding.order)
+}
+
+#[test]
+fn an_empty_profile_is_written_in_every_encoding() {
+    for encoding in encodings().into_iter().filter(|encoding| encoding.form != Form::LdProfile) {
+        let file = write(&Profile::default(), encoding).unwrap();
+        assert_eq!(read_as(&file, encoding), Ok(Profile::default()), "{encoding}");
+    }
+}
+
+#[test]
+fn a_gnu_file_without_records_has_no_word_size() {
+    for order in [Order::Little, Order::Big] {
+        let file = write(&Profile::default(), Encoding::new(Form::Gnu, DataModel::Ilp32, order)).unwrap();
+        let expected = Encoding::new(Form::Gnu, DataModel::Lp64, order);
+        assert_eq!(found(&file, &Hints::default()), Ok(expected));
+    }
+}

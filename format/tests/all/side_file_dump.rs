@@ -1,0 +1,88 @@
+//! The example of docs/side-file.md: what the text says, what testdata has, and what the library writes are the same.
+
+use std::fs;
+use std::path::PathBuf;
+
+use gmon::Word;
+use gmon::side_file::{
+    Call, Checksum, CutReason, Identity, KERNEL, Kind, Mapping, Object, PROGRAM, Place, SideFile, THREAD, Thread,
+    property,
+};
+
+fn path(inside: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(inside)
+}
+
+/// A run of a program with one thread, in which `main` calls `sin`.
+fn example() -> SideFile {
+    let mut side = SideFile::new(Word::W64);
+    side.set_profile(Some(Checksum { length: 0x1234, sum: 0x0123_4567_89ab_cdef }));
+    side.add_property(property::RATE, b"100").unwrap();
+    side.add_property(property::CLOCK, b"cpu").unwrap();
+    let mut program = Object::new(Kind::Program, b"/bin/sine");
+    program.identity = Identity::BuildId(vec![0xbe, 0xef, 0xf0, 0x0d]);
+    program.code = 0x1040..0x1240;
+    side.add_object(PROGRAM, program).unwrap();
+    let mut libm = Object::new(Kind::Shared, b"/lib/libm.so.6");
+    libm.identity = Identity::BuildId(vec![0xfe, 0xed, 0xfa, 0xce]);
+    libm.code = 0xe000..0x8_e000;
+    side.add_object(1, libm).unwrap();
+    let mut main = Thread::new(4711, b"sine");
+    (main.ticks, main.calls) = (9, 1000);
+    side.add_thread(main);
+    side.add_mapping(Mapping::new(0x7f00_0000_e000..0x7f00_0008_e000, 0x7f00_0000_0000, 1)).unwrap();
+    for (index, ticks) in [(0x4000, 5), (0x4003, 1)] {
+        side.add_samples(None, 1, 4, index, ticks).unwrap();
+    }
+    side.add_samples(None, KERNEL, 1, 0, 2).unwrap();
+    let at = |object, address| Place { object, address };
+    side.add_call(None, Call { caller: at(PROGRAM, 0x1100), callee: at(1, 0x1_0000), count: 1000 }).unwrap();
+    let thread = side.add_context(None, at(THREAD, 0), 0).unwrap();
+    let main = side.add_context(Some(thread), at(PROGRAM, 0x1100), 0).unwrap();
+    let sine = side.add_context(Some(main), at(1, 0x1_0004), 5).unwrap();
+    side.add_context(Some(sine), at(KERNEL, 0), 2).unwrap();
+    let cut = side.add_context(Some(thread), CutReason::NO_TABLE.place(), 0).unwrap();
+    side.add_context(Some(cut), at(1, 0x1_000c), 1).unwrap();
+    side.add_cut(CutReason::NO_STACK, 1).unwrap();
+    side
+}
+
+/// The bytes in the dump of the document: each line has an offset, bytes, two spaces, and an explanation.
+fn dump() -> Vec<u8> {
+    let text = fs::read_to_string(path("docs/side-file.md")).unwrap();
+    let dump = text.split_once("\n### An example\n").unwrap().1.lines();
+    let mut bytes = Vec::new();
+    for line in dump.skip_while(|line| !line.starts_with("    0000")).take_while(|line| line.starts_with("    ")) {
+        let (offset, rest) = line.trim_start().split_once("  ").unwrap();
+        let (hexadecimal, explanation) = rest.split_once("  ").unwrap();
+        assert_eq!(usize::from_str_radix(offset, 16).unwrap(), bytes.len(), "{line}");
+        assert!(!explanation.trim().is_empty(), "{line}");
+        bytes.extend(hexadecimal.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()));
+    }
+    bytes
+}
+
+#[test]
+fn the_library_writes_the_example() {
+    let golden = path("testdata/side/sine.side");
+    if std::env::var_os("GOLDENS").is_some_and(|wish| wish == "write") {
+        fs::write(&golden, example().write()).unwrap();
+    }
+    let bytes = fs::read(&golden).unwrap();
+    assert_eq!(SideFile::parse(&bytes), Ok(example()));
+    assert_eq!(example().write(), bytes);
+}
+
+#[test]
+fn the_document_explains_each_byte_of_the_example() {
+    assert_eq!(dump(), example().write());
+}
+
+#[test]
+fn the_ticks_of_the_example_are_those_of_its_run() {
+    let side = example();
+    let [samples, kernel] = side.samples() else { panic!("{:?}", side.samples()) };
+    let unwalked: u64 = side.unwalked().map(|(_, ticks)| ticks).sum();
+    let all = side.contexts().total() + unwalked;
+    assert_eq!((all, samples.total() + kernel.total()), (side.threads()[0].ticks, 8));
+}

@@ -1,0 +1,15 @@
+//! Properties of the reader for any profile and any table of functions, and its public library.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+mod bounds;
+mod common;
+mod conservation;
+mod difference;
+mod exports;
+mod flames;
+mod knots;
+mod library;
+mod measured;
+mod pictures;
+mod stacks;
+mod totals;

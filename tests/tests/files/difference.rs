@@ -1,0 +1,241 @@
+//! What changed between two builds of a program, in which each function has a chosen number of samples.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use gmon::{Arc, DataModel, Encoding, Form, Histogram, Order, Profile, Unit};
+use gmon_tests::{compile, gprof, read};
+use serde_json::Value;
+
+use crate::clients::{self, Client, client};
+
+/// A build of the program: its image, and its symbols in the order of their addresses.
+struct Build {
+    image: PathBuf,
+    symbols: Vec<(u64, String)>,
+}
+
+impl Build {
+    fn new(name: &str, sources: &[&str], flags: &[&str]) -> Build {
+        let image = compile(name, sources, &[&["-g", "-O1", "-fno-ipa-icf"], flags].concat());
+        let table = Command::new("nm").args(["-n", "--defined-only"]).arg(&image).output().unwrap().stdout;
+        let symbol = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            Some((u64::from_str_radix(words[0], 16).ok()?, (*words.last()?).to_owned()))
+        };
+        Build { image, symbols: String::from_utf8(table).unwrap().lines().filter_map(symbol).collect() }
+    }
+
+    /// The addresses of the functions with a name, in ascending order.
+    fn at(&self, name: &str) -> Vec<u64> {
+        self.symbols.iter().filter(|symbol| symbol.1 == name).map(|symbol| symbol.0).collect()
+    }
+
+    /// Writes a profile with this many samples in each of these functions, and calls of each by `main`.
+    fn profile(&self, name: &str, rate: u32, form: Form, samples: &[(u64, u64, u64)]) -> PathBuf {
+        let lowpc = samples.iter().map(|(at, ..)| *at).min().unwrap() & !3;
+        let highpc = (samples.iter().map(|(at, ..)| *at).max().unwrap() + 8) & !3;
+        let mut bins = vec![0; (highpc - lowpc) as usize / 2];
+        for (at, count, _) in samples {
+            bins[(at.next_multiple_of(2) - lowpc) as usize / 2] += count;
+        }
+        let histogram = Histogram::new(lowpc..highpc, Unit::seconds(rate), bins).unwrap();
+        let frompc = self.at("main")[0] + 8;
+        let arc = |(selfpc, _, count): &(u64, u64, u64)| Arc::new(frompc, *selfpc, *count);
+        let arcs = samples.iter().map(arc).filter(|arc| arc.count > 0).collect::<Vec<_>>();
+        let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs);
+        let encoding = Encoding::new(form, DataModel::Lp64, Order::Little);
+        let path = self.image.with_file_name(name);
+        fs::write(&path, gmon::write(&profile, encoding).unwrap()).unwrap();
+        path
+    }
+}
+
+/// A base and a later build with their profiles.
+struct Builds {
+    base: Build,
+    new: Build,
+    base_profile: PathBuf,
+    new_profile: PathBuf,
+}
+
+impl Builds {
+    /// The functions of the later build are in another order, and its profile has another rate and form.
+    fn new(name: &str) -> Builds {
+        let base = Build::new(&format!("{name}_base"), &["builds.c", "builds_other.c"], &["-DBASE"]);
+        let new = Build::new(&format!("{name}_new"), &["builds_other.c", "builds.c"], &[]);
+        let of = |build: &Build, name: &str| build.at(name)[0];
+        let base_samples = [
+            (of(&base, "slower"), 400, 3),
+            (of(&base, "steady"), 300, 4),
+            (of(&base, "helper.constprop.0"), 100, 5),
+            (of(&base, "removed"), 64, 6),
+            (base.at("local")[0], 25, 1),
+            (base.at("local")[1], 900, 2),
+        ];
+        // Twice the rate, so each sample is half as long.
+        let new_samples = [
+            (of(&new, "slower"), 1600, 3),
+            (of(&new, "steady"), 620, 4),
+            (of(&new, "helper.isra.0"), 200, 5),
+            (of(&new, "added"), 72, 7),
+            (new.at("local")[0], 1800, 2),
+            (new.at("local")[1], 50, 1),
+        ];
+        let base_profile = base.profile("base.gmon", 100, Form::Gnu, &base_samples);
+        let new_profile = new.profile("new.gmon", 200, Form::Bsd, &new_samples);
+        Builds { base, new, base_profile, new_profile }
+    }
+
+    /// The base as the value of `--base`.
+    fn base(&self) -> String {
+        format!("--base={},{}", self.base.image.display(), self.base_profile.display())
+    }
+
+    /// Prints what changed.
+    fn print(&self, options: &[&str]) -> String {
+        let (image, profile) = (self.new.image.to_str().unwrap(), self.new_profile.to_str().unwrap());
+        let base = self.base();
+        let words = [options, &[image, profile, &base]].concat();
+        let output = read(gprof(), self.new.image.parent().unwrap(), &words);
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// The lines with a mark or a name at their end, with single blanks between words.
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn functions_of_two_builds_are_compared() {
+    let builds = Builds::new("difference_text");
+    let printed = lines(&builds.print(&["-b"]));
+    let expected = [
+        "4.00 8.00 +4.00 +100.0 4.00 8.00 +4.00 +100.0 3 3 0 0.0 slower",
+        "0.64 0.00 -0.64 -100.0 0.64 0.00 -0.64 -100.0 6 0 -6 -100.0 removed removed",
+        "0.00 0.36 +0.36 0.00 0.36 +0.36 0 7 +7 added added",
+        "3.00 3.10 +0.10 +3.3 3.00 3.10 +0.10 +3.3 4 4 0 0.0 noise steady",
+    ];
+    let start = printed.iter().position(|line| line.starts_with("base now change")).unwrap() + 1;
+    assert_eq!(printed[start..start + expected.len()], expected);
+    for unchanged in [
+        "1.00 1.00 0.00 0.0 1.00 1.00 0.00 0.0 5 5 0 0.0 noise helper.isra.0",
+        "9.00 9.00 0.00 0.0 9.00 9.00 0.00 0.0 2 2 0 0.0 noise local",
+        "0.25 0.25 0.00 0.0 0.25 0.25 0.00 0.0 1 1 0 0.0 noise local",
+    ] {
+        assert!(printed.iter().any(|line| line == unchanged), "{unchanged}: {printed:?}");
+    }
+    assert!(
+        printed.contains(
+            &"Total: 17.89 seconds in the base, 21.71 seconds now, change +3.82 seconds (+21.4%).".to_owned()
+        )
+    );
+    assert!(printed.contains(&"Each sample counts as 0.005 seconds, in the base as 0.01 seconds.".to_owned()));
+    // A table has the same numbers.
+    let table = builds.print(&["-b", "--table", "-w", "300"]);
+    let table: Vec<String> = lines(&table.replace(['│', '┆'], " "));
+    for line in expected {
+        assert!(table.iter().any(|row| row == line), "{line}: {table:?}");
+    }
+    let errors = lines(&builds.print(&["-b", "--errors"]));
+    assert!(errors.iter().any(|line| line.starts_with("3.00 3.10 +0.10 ±0.21 +3.3")), "{errors:?}");
+}
+
+#[test]
+fn json_has_the_numbers_and_both_places() {
+    let builds = Builds::new("difference_json");
+    let json: Value = serde_json::from_str(&builds.print(&["--format=json", "--normalize"])).unwrap();
+    let factor = json["time"]["base_factor"].as_f64().unwrap();
+    let total = json["total"]["change"].as_f64().unwrap();
+    assert!((factor - 21.71 / 17.89).abs() < 1e-9 && total.abs() < 1e-9, "{factor} {total}");
+    let functions = json["functions"].as_array().unwrap();
+    let named = |name: &str| functions.iter().filter(|function| function["symbol"] == name).collect::<Vec<_>>();
+    let slower = named("slower")[0];
+    assert!((slower["self_base"].as_f64().unwrap() - 4.0 * factor).abs() < 1e-12 && slower["self"] == 8.0);
+    assert!((slower["calls_base"].as_f64().unwrap() - 3.0 * factor).abs() < 1e-12 && slower["calls"] == 3.0);
+    assert_eq!(named("helper.isra.0")[0]["base_symbol"], "helper.constprop.0");
+    for local in named("local") {
+        let file = |field: &str| Path::new(local[field].as_str().unwrap()).file_name().unwrap().to_owned();
+        assert_eq!(file("file"), file("base_file"));
+        assert_ne!(local["address"], local["base_address"]);
+    }
+}
+
+/// What pprof shows, by name. The copies of a function have one name here.
+fn top(go: &Path, words: &[&str]) -> BTreeMap<String, (f64, f64)> {
+    let fixed = ["tool", "pprof", "-sample_index=cpu", "-unit=ms", "-nodecount=1000", "-nodefraction=0", "-top"];
+    let mut sums = BTreeMap::new();
+    for (name, (flat, cumulative)) in clients::pprof_top(&client(go, &[&fixed, words].concat())) {
+        let name = name.split('.').next().unwrap().to_owned();
+        let sum: &mut (f64, f64) = sums.entry(name).or_default();
+        (sum.0, sum.1) = (sum.0 + flat, sum.1 + cumulative);
+    }
+    sums.retain(|_, (flat, cumulative)| *flat != 0.0 || *cumulative != 0.0);
+    sums
+}
+
+#[test]
+fn pprof_shows_the_difference_that_it_makes_itself() {
+    let Some(go) = Client::go().found() else { return };
+    let builds = Builds::new("difference_pprof");
+    let file = |name: &str| builds.new.image.with_file_name(name).to_str().unwrap().to_owned();
+    let [difference, scaled, base, new] = ["d.pb.gz", "s.pb.gz", "base.pb.gz", "new.pb.gz"].map(file);
+    builds.print(&["-o", &difference]);
+    builds.print(&["--normalize", "-o", &scaled]);
+    for (build, profile, to) in [(&builds.base, &builds.base_profile, &base), (&builds.new, &builds.new_profile, &new)]
+    {
+        let words = ["-o", to, build.image.to_str().unwrap(), profile.to_str().unwrap()];
+        assert!(read(gprof(), build.image.parent().unwrap(), &words).status.success());
+    }
+    let against = format!("-diff_base={base}");
+    let ours = top(&go, &[&difference]);
+    assert!(ours.len() == 4 && ours["slower"].0 != 0.0, "{ours:?}");
+    assert_eq!(ours, top(&go, &[&against, &new]));
+    // pprof rounds each sample of a base that it scales.
+    let (ours, theirs) = (top(&go, &[&scaled]), top(&go, &["-normalize", &against, &new]));
+    for (name, (flat, _)) in &theirs {
+        assert!((flat - ours.get(name).map_or(0.0, |ours| ours.0)).abs() < 11.0, "{name}: {ours:?} {theirs:?}");
+    }
+}
+
+#[test]
+fn a_base_may_be_of_the_same_build() {
+    let builds = Builds::new("difference_same");
+    let at = builds.new.at("slower")[0];
+    let [one, two] = ["one.gmon", "two.gmon"].map(|name| builds.new.profile(name, 200, Form::Gnu, &[(at, 100, 1)]));
+    let run = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let output = read(gprof(), one.parent().unwrap(), &words);
+        (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    assert!(two.exists());
+    for base in ["--base=one.gmon,two.gmon", "--base=one.gmon --base two.gmon", "--base=a.out,one.gmon,two.gmon"] {
+        let (is_good, text) = run(&format!("-b a.out new.gmon {base}"));
+        assert!(
+            is_good && lines(&text).iter().any(|line| line.starts_with("1.00 8.00 +7.00 +700.0")),
+            "{base}: {text}"
+        );
+    }
+    fs::rename(&one, one.with_file_name("a,b")).unwrap();
+    assert!(run("-b a.out new.gmon --base=a,b").0, "a name with a comma");
+    for (line, said) in [
+        ("--base=none a.out new.gmon", "none: No such file or directory"),
+        ("--base=a.out a.out new.gmon", "'--base=a.out': the program has no profiles"),
+        ("--base=two.gmon, a.out new.gmon", "'--base=two.gmon,': the name of a file is empty"),
+        ("--base=- a.out -", "the standard input can be one profile only"),
+        ("--normalize a.out new.gmon", "'--normalize' scales a base"),
+        ("--base=two.gmon -l a.out new.gmon", "'--base' and '--line' cannot be used together"),
+        ("--base=two.gmon -p a.out new.gmon", "the difference is the only report"),
+        ("--base=two.gmon -o a.svg a.out new.gmon", "'--base' and '--output a.svg' cannot be used together"),
+        ("--base=two.gmon --format=text -o two.gmon a.out new.gmon", "the file is an input"),
+        ("--base=two.gmon --compat=gnu a.out new.gmon", "GNU's gprof compares nothing"),
+    ] {
+        let (is_good, text) = run(line);
+        assert!(!is_good && text.contains(said) && text.lines().count() == 1, "{line}: {text}");
+    }
+}

@@ -1,0 +1,9 @@
+//! Side files: what they say is in the reports, however it was written.
+
+mod differential;
+mod extract;
+mod faults;
+mod made;
+mod stacks;
+mod sums;
+mod threads;

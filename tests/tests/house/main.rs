@@ -1,0 +1,6 @@
+//! The house itself: the direction of dependencies in the sources, the boundaries between systems, and the manual pages.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+mod manual;
+mod structure;
+mod systems;
