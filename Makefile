@@ -51,11 +51,12 @@ all: dist
 demo: dist
 	@sh tests/demo/run.sh "$(DIST)"
 
+# `make check check-bsd` is one run, whose steps share the processors.
 check:
-	@INSTALL=$(or $(INSTALL),yes) sh tests/check.sh
+	@INSTALL=$(or $(INSTALL),yes) sh tests/check.sh linux $(if $(filter check-bsd,$(MAKECMDGOALS)),bsd)
 
 check-bsd:
-	@INSTALL=$(or $(INSTALL),yes) sh tests/check-bsd.sh
+	@$(if $(filter check,$(MAKECMDGOALS)),:,INSTALL=$(or $(INSTALL),yes) sh tests/check.sh bsd)
 
 dist: runtime gprof tools documents
 
@@ -217,7 +218,7 @@ endef
 
 # $(call freebsd_cargo,RUST_TARGET,PACKAGE,FLAGS): builds the archive of a package.
 define freebsd_cargo
-	$(BSD_RUST) CARGO_ENCODED_RUSTFLAGS="$(call encoded,$(BSD)/$(1))" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
+	$(BSD_RUST) CARGO_ENCODED_RUSTFLAGS="$(call encoded,$(BSD)/$(1))" CARGO_TARGET_DIR="$(BSD)/build-$(1)" $(BSD_CARGO) rustc --offline \
 		--package $(2) --profile runtime --crate-type staticlib --target $(1) $(3) -- $(FREEBSD_RUST)
 endef
 
@@ -226,10 +227,10 @@ define freebsd
 	@sh tests/bsd/sysroot.sh $(2) "$(BSD)/$(2)"
 	@mkdir -p "$(LIBRARY)/freebsd-$(1)"
 	$(call freebsd_cargo,$(2),gmon-runtime,--features start)
-	$(call freebsd_object,$(BSD)/build/$(2)/runtime/libgmon_runtime.a,$(LIBRARY)/freebsd-$(1)/gcrt1.o,$(3),_start mcount,$(FREEBSD_GLOBALS))
+	$(call freebsd_object,$(BSD)/build-$(2)/$(2)/runtime/libgmon_runtime.a,$(LIBRARY)/freebsd-$(1)/gcrt1.o,$(3),_start mcount,$(FREEBSD_GLOBALS))
 	$(call freebsd_cargo,$(2),gmon-runtime,--features runtime)
 	$(call freebsd_cargo,$(2),gmon-profil,--features object)
-	$(call freebsd_library,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1),$(3))
+	$(call freebsd_library,$(BSD)/build-$(2)/$(2)/runtime,$(LIBRARY)/freebsd-$(1),$(3))
 	$(call pkgconfig,$(LIBRARY)/freebsd-$(1))
 endef
 
@@ -254,7 +255,7 @@ OPENBSD_aarch64-unknown-openbsd = -Z branch-protection=bti
 
 # $(call openbsd_build,RUST_TARGET,FEATURE): builds the archive of the runtime with that feature.
 define openbsd_build
-	$(BSD_RUST) CARGO_ENCODED_RUSTFLAGS="$(call encoded,$(BSD)/$(1),$(OPENBSD_$(1)))" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
+	$(BSD_RUST) CARGO_ENCODED_RUSTFLAGS="$(call encoded,$(BSD)/$(1),$(OPENBSD_$(1)))" CARGO_TARGET_DIR="$(BSD)/build-$(1)" $(BSD_CARGO) rustc --offline \
 		--package gmon-runtime --profile runtime --crate-type staticlib --target $(1) --features $(2) -- $(FREEBSD_RUST)
 endef
 
@@ -276,9 +277,9 @@ define openbsd
 	@sh tests/bsd/sysroot.sh $(2) "$(BSD)/$(2)" core "$(OPENBSD_$(2))"
 	@mkdir -p "$(LIBRARY)/openbsd-$(1)"
 	$(call openbsd_build,$(2),start)
-	$(call openbsd_object,$(BSD)/build/$(2)/runtime,$(LIBRARY)/openbsd-$(1)/gcrt0.o,$(3),$(OPENBSD_EXPORTS))
+	$(call openbsd_object,$(BSD)/build-$(2)/$(2)/runtime,$(LIBRARY)/openbsd-$(1)/gcrt0.o,$(3),$(OPENBSD_EXPORTS))
 	$(call openbsd_build,$(2),runtime)
-	$(call openbsd_library,$(BSD)/build/$(2)/runtime,$(LIBRARY)/openbsd-$(1),$(3))
+	$(call openbsd_library,$(BSD)/build-$(2)/$(2)/runtime,$(LIBRARY)/openbsd-$(1),$(3))
 	$(call pkgconfig,$(LIBRARY)/openbsd-$(1))
 endef
 

@@ -1,14 +1,15 @@
 #!/bin/sh
-# Builds the reader and the library crates for a BSD on another system: reader.sh TARGET ZIG_TARGET DIRECTORY PYTHON
+# Builds the reader and the library crates for a BSD on another system: reader.sh link|check TARGET ZIG_TARGET DIRECTORY PYTHON
 #
-# DIRECTORY/TARGET gets gprof and the examples of the library crates. PYTHON runs ziglang, which has the libraries of both systems
-# as lists of symbols, and start-up code; without ziglang, the script checks the crates and links nothing. The sysroot has `std`,
-# see sysroot.sh. The dependencies come from cargo's cache.
+# With `link`, DIRECTORY/TARGET gets gprof and the examples of the library crates. PYTHON runs ziglang, which has the libraries of both
+# systems as lists of symbols, and start-up code. With `check`, the script checks the crates and links nothing; an empty directory
+# DIRECTORY/TARGET says that. The sysroot has `std`, see sysroot.sh. The dependencies come from cargo's cache.
 set -eu
-target=$1
-zig_target=$2
-directory=$(mkdir -p "$3" && cd "$3" && pwd)
-python=$4
+action=$1
+target=$2
+zig_target=$3
+directory=$(mkdir -p "$4" && cd "$4" && pwd)
+python=$5
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 rustc=${RUSTC:-/usr/bin/rustc}
@@ -18,17 +19,22 @@ sh "$here/sysroot.sh" "$target" "$directory/std-$target" std
 linker=$directory/linker-$target
 libraries=$directory/libraries-$target
 built=$directory/build/$target/debug
-export CARGO_TARGET_DIR="$directory/build" CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
+export CARGO_TARGET_DIR="$directory/build" CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_DEV_OPT_LEVEL=0
 export ZIG_GLOBAL_CACHE_DIR="$directory/zig" ZIG_LOCAL_CACHE_DIR="$directory/zig"
 run_cargo() {
     RUSTC=$rustc RUSTC_BOOTSTRAP=1 RUSTFLAGS="--sysroot $directory/std-$target -C linker=$linker" \
         "$cargo" "$1" --quiet --offline --locked --target "$target" --package gprof --package gmon --package gmon-demangle --lib --bins
 }
-if ! "$python" -m ziglang version >/dev/null 2>&1; then
-    echo "SKIPPED: gprof for $target is checked but not linked: there is no ziglang"
+case $action in
+check)
     run_cargo check
+    rm -rf "${directory:?}/$target"
+    mkdir "$directory/$target"
     exit
-fi
+    ;;
+link) ;;
+*) echo "reader.sh: $action is neither link nor check" >&2; exit 2 ;;
+esac
 
 # The tests find all programs or none, also if this script is interrupted.
 new=$directory/new-$target

@@ -6,11 +6,8 @@ use std::path::Path;
 
 use clap_complete::{Shell, generate};
 
-use crate::cli::command;
+use crate::cli::command::{KINDS, command};
 use crate::error::Error;
-
-/// The values of `--generate`.
-pub(super) const KINDS: [&str; 4] = ["man", "bash", "zsh", "fish"];
 
 /// The text that `--generate=KIND` asks for, if this is the whole command line. The first word names the program, also in the text:
 /// gprof may be installed under another name.

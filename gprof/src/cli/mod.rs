@@ -5,6 +5,7 @@ mod base;
 pub mod bsd;
 mod builder;
 mod check;
+mod command;
 mod compat;
 pub mod format;
 pub mod generate;
@@ -24,11 +25,12 @@ mod words;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, CommandFactory, FromArgMatches};
 
 use crate::cli::options::Options;
 use crate::error::Error;
 use arguments::Arguments;
+use command::command;
 
 /// The result of parsing a command line.
 #[derive(Debug)]
@@ -37,28 +39,6 @@ pub enum Request {
     Report(Box<Options>),
     /// Print a text: the help or the version.
     Text(String),
-}
-
-/// All options with their help, for manuals and completions. `--bsd`, `--gnu`, and `--generate` are parsed before the other
-/// options and are here for their help only: they must not make `--b` and `--g` ambiguous.
-#[must_use]
-pub fn command() -> Command {
-    let bsd = Arg::new("bsd").long("bsd").value_name("WHOSE").num_args(0..=1).require_equals(true);
-    let bsd = bsd.help(
-        "Reproduce the gprof of freebsd (the default) or openbsd, with its options and layout; cannot be abbreviated",
-    );
-    let gnu = Arg::new("gnu").long("gnu").action(ArgAction::SetTrue);
-    let gnu =
-        gnu.help("Use this gprof where the BSDs' gprof is the default: on these systems, or with the name bsdgprof");
-    let generate =
-        Arg::new("generate").long("generate").value_name("KIND").value_parser(generate::KINDS).require_equals(true);
-    let generate = generate.help("Print the manual page (man) or the completions of a shell (bash, zsh, or fish)");
-    let generate = generate.long_help(
-        "Print the manual page (man) or the completions of a shell (bash, zsh, or fish), and exit; must be the only option and cannot be \
-         abbreviated",
-    );
-    let generate = generate.hide_possible_values(true);
-    Arguments::command().args([bsd, gnu].map(|whose| whose.help_heading("Files"))).arg(generate.help_heading("Help"))
 }
 
 /// Parses a command line. The first word is the name of this program.

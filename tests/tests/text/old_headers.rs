@@ -33,10 +33,13 @@ fn gnu_gprof_reads_and_writes_the_packed_header() {
         store(&path, &profile, Form::OldBsd(header));
         assert_same(&packed, &ours(form), form);
     }
-    // What the system's tool writes with an old header means the same to both.
-    let Some(system) = system_gprof() else { return };
-    let written = read(system, directory, &["-s", "-O", "bsd", "a.out", "gmon.out"]);
-    if written.status.success() {
+    // What the system's tool writes with an old header means the same to both. GNU gprof 2.40 asks for 16 GiB of memory here and then
+    // fails, so the limit saves a minute. A GNU gprof without this fault must agree.
+    if system_gprof().is_none() {
+        return;
+    }
+    let limited = ["-c", "ulimit -v 2000000; exec gprof -s -O bsd a.out gmon.out"];
+    if read("sh", directory, &limited).status.success() {
         let sum = directory.join("gmon.sum");
         assert_ne!(fs::read(&sum).unwrap()[..4], *b"gmon");
         compare(&image, &[&sum], &["-b"]);

@@ -5,8 +5,8 @@ use std::io::sink;
 use gprof::internals::Symbol;
 use gprof::{Analysis, Format, Options};
 
-use crate::common::{LOW, Table, image};
 use super::{check_callgrind, check_calls, check_folded, text};
+use crate::common::{LOW, Table, image};
 use crate::knots::{self, knots, with_analysis};
 
 /// Analyzes `knots` with these options.

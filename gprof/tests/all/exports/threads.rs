@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use gmon::Arc;
 use gprof::{Analysis, ArcTimes, Format, FunctionTimes, Place, Stacks, Thread};
 
-use crate::common::LOW;
 use super::{check_callgrind, check_folded, check_speedscope, main_and_f, text, with_analysis};
+use crate::common::LOW;
 
 const NAMES: [&[u8]; 4] = [b"worker", b"a;b\xff\n", b"", b"worker"];
 
