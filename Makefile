@@ -1,6 +1,7 @@
 # Users need only these commands and `cargo ...`.
 #
 #   make demo      build everything, profile SQLite, print where its time goes; then a program that other gprofs get wrong
+#   make test      run the quick tier of the tests: an answer within two minutes after a change of one crate
 #   make check     run all tests. As root on Debian, prints the names of missing packages and installs them. INSTALL=no installs
 #                  nothing: tests that lack something then print SKIPPED
 #   make dist      stage target/dist/{bin,lib,include,share}
@@ -43,13 +44,16 @@ SYSTEM := $(shell uname -s)
 PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: all demo check check-bsd dist install uninstall vendor licenses fuzz bench clean runtime runtime-aarch64 gprof tools documents
+.PHONY: all demo test check check-bsd dist install uninstall vendor licenses fuzz bench clean runtime runtime-aarch64 gprof tools documents
 .PHONY: headers runtime-Linux runtime-FreeBSD runtime-OpenBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64 runtime-openbsd-aarch64
 
 all: dist
 
 demo: dist
 	@sh tests/demo/run.sh "$(DIST)"
+
+test:
+	@sh tests/quick.sh
 
 # `make check check-bsd` is one run, whose steps share the processors.
 check:
