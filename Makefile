@@ -16,6 +16,7 @@
 #   make vendor    pack the sources of all crates, for builds without a network: docs/building.md
 #   make tarball   pack an archive that works wherever it is unpacked; tarball-aarch64: the same for AArch64, with a cross compiler
 #   make fuzz      run the fuzz targets for SECONDS (default 600) in total; SECONDS=0 runs only the known inputs
+#   make mutants   change the code in small ways for SECONDS, and print the changes that no test notices
 #   make deb       build Debian packages
 #   make check-packages check-deb   test the archives, and the Debian packages (as root on Debian)
 #   make bench     run the benchmarks, in turns with the alternatives
@@ -44,13 +45,18 @@ SYSTEM := $(shell uname -s)
 PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: all demo test check check-bsd dist install uninstall vendor licenses fuzz bench clean runtime runtime-aarch64 gprof tools documents
+.PHONY: all demo demo-sqlite test check check-bsd dist install uninstall vendor licenses fuzz mutants bench clean runtime runtime-aarch64 gprof tools documents
 .PHONY: headers runtime-Linux runtime-FreeBSD runtime-OpenBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64 runtime-openbsd-aarch64
 
 all: dist
 
-demo: dist
+# gprof, the runtime, and SQLite are compiled side by side.
+demo:
+	@$(MAKE) --no-print-directory -j 2 dist demo-sqlite
 	@sh tests/demo/run.sh "$(DIST)"
+
+demo-sqlite:
+	@sh tests/demo/sqlite.sh "$(TARGET)/demo" >/dev/null
 
 test:
 	@sh tests/quick.sh
@@ -329,6 +335,9 @@ SECONDS ?= 600
 
 fuzz:
 	@sh tests/fuzz.sh run $(SECONDS)
+
+mutants:
+	@sh tests/mutants.sh $(SECONDS)
 
 bench: dist
 	@sh tests/bench.sh "$(DIST)"

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Profiles SQLite: compiles it with -pg, links it with the start-up object of the distribution in $1, runs it, and prints
-# gprof's reports. SQLite's source comes with the crate libsqlite3-sys, in cargo's registry.
+# Profiles SQLite: links it with the start-up object of the distribution in $1, runs it, and prints gprof's reports.
 set -eu
 
 dist=$1
@@ -12,19 +11,7 @@ mkdir -p "$build"
 
 say() { printf '\n== %s\n' "$*"; }
 
-manifest=$("${CARGO:-cargo}" metadata --format-version 1 |
-    grep -o '"manifest_path":"[^"]*/libsqlite3-sys-[^"]*/Cargo.toml"' | head -n 1 | cut -d '"' -f 4)
-sqlite=$(dirname "$manifest")/sqlite3
-if [ ! -f "$sqlite/sqlite3.c" ]; then
-    echo "demo: no sqlite3.c in the crate libsqlite3-sys ($sqlite)" >&2
-    exit 1
-fi
-
-if [ ! -f "$build/sqlite3.o" ] || [ "$sqlite/sqlite3.c" -nt "$build/sqlite3.o" ]; then
-    say "compiling SQLite ($(wc -l <"$sqlite/sqlite3.c") lines) with -pg, once; this takes a while"
-    "$cc" -O1 -g -pg -w -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -c "$sqlite/sqlite3.c" -o "$build/sqlite3.o.new"
-    mv "$build/sqlite3.o.new" "$build/sqlite3.o"
-fi
+sqlite=$(sh "$demo/sqlite.sh" "$build")
 
 say "linking with our start-up object: $cc -pg -B${dist#"$here/"}/lib/gmon"
 "$cc" -O1 -g -pg -I"$sqlite" -c "$demo/driver.c" -o "$build/driver.o"

@@ -11,6 +11,7 @@
 
 pub mod arm64;
 pub mod bsd;
+pub mod chance;
 pub mod objects;
 pub mod openbsd_machines;
 pub mod profiled;

@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use gmon_tests::chance::DEVIATIONS;
+
 use crate::support::{How, command, directory, has, plain, program, try_one, went_well};
 
 const PROGRAM: How = plain("engine.c");
@@ -38,16 +40,14 @@ fn shares_are_three_to_one() {
     let [major, minor, major_used, minor_used, squares] = numbers[..] else { panic!("{printed}") };
     let ticks = major + minor;
     let share = major_used / (major_used + minor_used);
-    // At worst, each tick falls at random, together with all ticks that the kernel notices at the same time. Five
-    // standard deviations mean less than one failure in a million runs; with a thousand ticks that come one by one,
-    // that is as close as three of 360.
+    // At worst, each tick falls at random, together with all ticks that the kernel notices at the same time.
     let deviation = (squares * share * (1.0 - share)).sqrt();
     // The work has the ratio three to one, and so does the CPU time of the two functions. A virtual machine that stands
     // still adds time to one function, and then ticks come together. If all ticks come one by one, nothing is added to
     // the 5 %.
     let together = ((squares - ticks).max(0.0) * share * (1.0 - share)).sqrt();
-    assert!((share - 0.75).abs() < 0.05 + 5.0 * together / ticks, "{printed}");
-    assert!((major - ticks * share).abs() < 5.0 * deviation + 1.0, "{printed}: {deviation}");
+    assert!((share - 0.75).abs() < 0.05 + DEVIATIONS * together / ticks, "{printed}");
+    assert!((major - ticks * share).abs() < DEVIATIONS * deviation + 1.0, "{printed}: {deviation}");
 }
 
 #[test]

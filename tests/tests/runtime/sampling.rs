@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::Output;
 
 use gmon::Profile;
+use gmon_tests::chance::DEVIATIONS;
 
 use crate::support::{Program, calls, directory, quiet, read, ticks, tool};
 
@@ -118,7 +119,11 @@ fn two_equal_threads_have_equal_shares() {
         // busy machine: their limits are those of `check_share`.
         let sigma = (first + second).sqrt();
         let difference = first - second * due / other_due;
-        assert!(difference.abs() <= 5.0 * sigma || !is_by_ring, "{variables:?}: {first} and {second}: {}", run.printed);
+        assert!(
+            difference.abs() <= DEVIATIONS * sigma || !is_by_ring,
+            "{variables:?}: {first} and {second}: {}",
+            run.printed
+        );
     }
 }
 

@@ -1,5 +1,7 @@
 //! Real samples, against the clocks of the programs.
 
+use gmon_tests::chance::DEVIATIONS;
+
 use crate::contexts::callers::{TAIL, kind, profile_name, run};
 use crate::contexts::reports::Report;
 use crate::contexts::run::Run;
@@ -20,7 +22,7 @@ fn measured_times_are_those_that_programs_measure() {
                 let (found, truth) = (report.inclusive(caller), truth[caller] as f64 / 1e9);
                 // The standard error of a number of samples is at most its root.
                 let error = (truth * 1000.0).sqrt() / 1000.0;
-                if (found - truth).abs() >= 6.0 * error {
+                if (found - truth).abs() >= DEVIATIONS * error {
                     wrong.push(format!("{name}: {caller}: {found} ±{error}, truth {truth}"));
                 }
             }
