@@ -1,21 +1,23 @@
 //! Our text as input for gprof2dot, which draws call graphs and reads GNU's reports.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use gmon_tests::{compile, compile_fortran, gprof, read, run, start_objects};
+use gmon_tests::{compile, compile_fortran, directory, gprof, read, run, start_objects};
 
-/// The program, where `tests/check.sh` installs it or on the search path. Prints SKIPPED if there is none.
+/// A Python that has gprof2dot: the one that `tests/check/tools.sh` installs, or the one on the search path. Prints SKIPPED if there is
+/// none.
 fn gprof2dot() -> Option<PathBuf> {
     let test = std::env::current_exe().unwrap();
-    let installed = test.ancestors().map(|directory| directory.join("gprof2dot/bin/gprof2dot"));
-    let found = installed
-        .chain([PathBuf::from("gprof2dot")])
-        .find(|path| Command::new(path).arg("--help").output().is_ok_and(|output| output.status.success()));
+    let installed = test.ancestors().map(|directory| directory.join("gprof2dot/bin/python"));
+    let has_it = |python: &PathBuf| {
+        Command::new(python).args(["-c", "import gprof2dot"]).output().is_ok_and(|output| output.status.success())
+    };
+    let found = installed.chain([PathBuf::from("python3")]).find(has_it);
     if found.is_none() {
-        eprintln!("SKIPPED: gprof2dot: not on this system (tests/check.sh installs it)");
+        eprintln!("SKIPPED: gprof2dot: not on this system (tests/check/tools.sh installs it)");
     }
     found
 }
@@ -42,128 +44,153 @@ fn nodes(dot: &str) -> BTreeMap<u32, &str> {
     dot.lines().filter_map(|line| node(line).map(|(number, start, end)| (number, &line[start..end]))).collect()
 }
 
-/// gprof2dot's drawing and messages for a report. gprof2dot omits nothing, however short its time.
-fn draw(gprof2dot: &Path, report: &[u8]) -> (String, String) {
-    let mut child = Command::new(gprof2dot)
-        .args(["--node-thres=0", "--edge-thres=0"])
-        .env("PYTHONIOENCODING", "utf-8")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let report = report.to_vec();
-    // gprof2dot stops reading after the call graph, so the pipe may close before everything is written.
-    let writer = std::thread::spawn(move || drop(input.write_all(&report)));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    let complaints = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{complaints}");
-    (String::from_utf8(output.stdout).unwrap(), complaints)
+/// A report, and what gprof2dot must find in it.
+struct Report {
+    text: String,
+    is_gnu: bool,
+    context: String,
 }
 
-/// Draws the call graph of a program and returns the number of functions in the drawing.
-fn check(gprof2dot: &Path, image: &Path, options: &[&str]) -> usize {
-    let output = read(gprof(), image.parent().unwrap(), &[options, &["a.out", "gmon.out"]].concat());
-    let report = String::from_utf8(output.stdout).unwrap();
-    let context = format!("{} {options:?}", image.display());
-    assert!(output.status.success(), "{context}");
-    if !report.contains("index % time") {
-        return 0;
+impl Report {
+    /// The report of a program's profile with these options.
+    fn of(image: &Path, options: &[&str]) -> Report {
+        let output = read(gprof(), image.parent().unwrap(), &[options, &["a.out", "gmon.out"]].concat());
+        let context = format!("{} {options:?}", image.display());
+        assert!(output.status.success(), "{context}");
+        Report { text: String::from_utf8(output.stdout).unwrap(), is_gnu: options.contains(&"--compat=gnu"), context }
     }
-    check_report(gprof2dot, &report, options, &context)
-}
 
-/// Draws a report and returns the number of functions in the drawing.
-fn check_report(gprof2dot: &Path, report: &str, options: &[&str], context: &str) -> usize {
-    let (dot, complaints) = draw(gprof2dot, report.as_bytes());
-    let is_gnu = options.contains(&"--compat=gnu");
-    // GNU leaves out a cycle that nobody calls.
-    let is_missing = |line: &str| is_gnu && line.ends_with("as a whole> entry missing");
-    assert!(complaints.lines().all(is_missing), "{context}: {complaints}");
-    let (entries, nodes) = (entries(report), nodes(&dot));
-    assert!(entries.keys().eq(nodes.keys()), "{context}: {entries:?}\n{nodes:?}");
-    for (number, line) in &entries {
-        assert!(line.contains(&format!(" {} ", nodes[number])), "{context}: {line}: {}", nodes[number]);
+    /// Checks a drawing of the report and gprof2dot's messages. Returns the number of functions in the drawing.
+    fn check(&self, dot: &str, complaints: &str) -> usize {
+        let context = &self.context;
+        // GNU leaves out a cycle that nobody calls.
+        let is_missing = |line: &str| self.is_gnu && line.ends_with("as a whole> entry missing");
+        assert!(complaints.lines().all(is_missing), "{context}: {complaints}");
+        let (entries, nodes) = (entries(&self.text), nodes(dot));
+        assert!(entries.keys().eq(nodes.keys()), "{context}: {entries:?}\n{nodes:?}");
+        for (number, line) in &entries {
+            assert!(line.contains(&format!(" {} ", nodes[number])), "{context}: {line}: {}", nodes[number]);
+        }
+        nodes.len()
     }
-    nodes.len()
 }
 
-/// Draws the call graphs of a program with the C library's runtime and with ours; each must have this many functions.
-fn check_all(name: &str, sources: &[&str], flags: &[&str], functions: usize) {
-    let Some(gprof2dot) = gprof2dot() else {
+/// Draws all reports that have call graphs, and checks the drawings. Returns the number of functions in each drawing.
+fn draw(python: &Path, place: &str, reports: &[Report]) -> Vec<usize> {
+    let directory = directory(place);
+    let drawn: Vec<(&Report, PathBuf)> = reports
+        .iter()
+        .filter(|report| report.text.contains("index % time"))
+        .enumerate()
+        .map(|(number, report)| (report, directory.join(number.to_string())))
+        .collect();
+    for (report, path) in &drawn {
+        fs::write(path, &report.text).unwrap();
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/gprof2dot_many.py");
+    let output = Command::new(python).arg(script).args(drawn.iter().map(|(_, path)| path)).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = |path: &Path, suffix: &str| fs::read_to_string(path.with_extension(suffix)).unwrap();
+    drawn.iter().map(|(report, path)| report.check(&text(path, "dot"), &text(path, "err"))).collect()
+}
+
+/// A program: its name, its sources, the compiler's options, and the least number of functions in a drawing.
+type Kind<'a> = (&'a str, &'a [&'a str], &'a [&'a str], usize);
+
+/// Draws the call graphs of programs with the C library's runtime and with ours.
+fn check_all(place: &str, kinds: &[Kind<'_>]) {
+    let Some(python) = gprof2dot() else {
         return;
     };
     let ours = format!("-B{}", start_objects().display());
-    let mut drawn = Vec::new();
-    for (runtime, more) in [("glibc", [].as_slice()), ("ours", &[ours.as_str()])] {
-        let image = compile(&format!("gprof2dot_{name}_{runtime}"), sources, &[flags, more, &["-pthread"]].concat());
-        assert!(run(&image).exists());
-        let all = [[].as_slice(), &["-b"], &["--compat=gnu"], &["--errors"], &["-b", "--errors"], &["--top=5"]];
-        drawn.extend(all.map(|options| check(&gprof2dot, &image, options)));
+    for (name, sources, flags, functions) in kinds {
+        let mut reports = Vec::new();
+        for (runtime, more) in [("glibc", [].as_slice()), ("ours", &[ours.as_str()])] {
+            let image =
+                compile(&format!("gprof2dot_{name}_{runtime}"), sources, &[flags, more, &["-pthread"]].concat());
+            assert!(run(&image).exists());
+            let all = [[].as_slice(), &["-b"], &["--compat=gnu"], &["--errors"], &["-b", "--errors"], &["--top=5"]];
+            reports.extend(all.map(|options| Report::of(&image, options)));
+        }
+        let drawn = draw(&python, &format!("gprof2dot_{place}_{name}"), &reports);
+        assert!(drawn.iter().any(|count| count >= functions), "{name}: {drawn:?}");
     }
-    assert!(drawn.iter().any(|count| *count >= functions), "{name}: {drawn:?}");
 }
 
 #[test]
 fn c() {
-    check_all("leaf", &["leaf.c"], &["-g"], 4);
-    check_all("labels", &["labels.c"], &["-g"], 1);
-    check_all("same", &["same_one.c", "same_two.c"], &["-g"], 4);
-    check_all("many", &["many.c"], &["-g"], 2);
-    check_all("aliases", &["aliases.c"], &["-g"], 3);
-    check_all("clones", &["clones.c"], &["-g"], 3);
-    check_all("inlined", &["inlined.c"], &["-g", "-O1"], 1);
-    check_all("nested", &["nested.c"], &["-g"], 3);
-    check_all("runtime_names", &["runtime_names.c"], &["-g"], 1);
+    check_all(
+        "c",
+        &[
+            ("leaf", &["leaf.c"], &["-g"], 4),
+            ("labels", &["labels.c"], &["-g"], 1),
+            ("same", &["same_one.c", "same_two.c"], &["-g"], 4),
+            ("many", &["many.c"], &["-g"], 2),
+            ("aliases", &["aliases.c"], &["-g"], 3),
+            ("clones", &["clones.c"], &["-g"], 3),
+            ("inlined", &["inlined.c"], &["-g", "-O1"], 1),
+            ("nested", &["nested.c"], &["-g"], 3),
+            ("runtime_names", &["runtime_names.c"], &["-g"], 1),
+        ],
+    );
 }
 
 #[test]
 fn c_with_cycles() {
-    check_all("cycles", &["cycles.c"], &["-g"], 7);
-    check_all("cycles_o2", &["cycles.c"], &["-g", "-O2"], 2);
-    check_all("cycles_plain", &["cycles.c"], &[], 7);
-    check_all("cycles_static", &["cycles.c"], &["-g", "-static"], 7);
-    check_all("cycles_no_pie", &["cycles.c"], &["-g", "-no-pie"], 7);
-    check_all("orphan", &["orphan.c"], &["-g", "-O1", "-fno-inline", "-fno-ipa-icf"], 3);
+    check_all(
+        "cycles",
+        &[
+            ("cycles", &["cycles.c"], &["-g"], 7),
+            ("cycles_o2", &["cycles.c"], &["-g", "-O2"], 2),
+            ("cycles_plain", &["cycles.c"], &[], 7),
+            ("cycles_static", &["cycles.c"], &["-g", "-static"], 7),
+            ("cycles_no_pie", &["cycles.c"], &["-g", "-no-pie"], 7),
+            ("orphan", &["orphan.c"], &["-g", "-O1", "-fno-inline", "-fno-ipa-icf"], 3),
+        ],
+    );
 }
 
 #[test]
 fn c_with_threads() {
-    check_all("calls", &["calls.c"], &["-g"], 10);
+    check_all("threads", &[("calls", &["calls.c"], &["-g"], 10)]);
 }
 
 #[test]
 fn cpp() {
-    check_all("classes", &["classes.cc"], &["-g"], 100);
-    check_all("classes_o1", &["classes.cc"], &["-g", "-O1"], 20);
-    check_all("exceptions", &["exceptions.cc"], &["-g"], 3);
-    check_all("kinds", &["kinds.cc"], &["-no-pie"], 2);
+    check_all(
+        "cpp",
+        &[
+            ("classes", &["classes.cc"], &["-g"], 100),
+            ("classes_o1", &["classes.cc"], &["-g", "-O1"], 20),
+            ("exceptions", &["exceptions.cc"], &["-g"], 3),
+            ("kinds", &["kinds.cc"], &["-no-pie"], 2),
+        ],
+    );
 }
 
 #[test]
 fn fortran() {
-    if let Some(gprof2dot) = gprof2dot()
+    if let Some(python) = gprof2dot()
         && let Some(image) = compile_fortran("gprof2dot_fortran", "sums.f90")
     {
         assert!(run(&image).exists());
-        for options in [[].as_slice(), &["-b"], &["--compat=gnu"]] {
-            assert!(check(&gprof2dot, &image, options) >= 3);
-        }
+        let reports = [[].as_slice(), &["-b"], &["--compat=gnu"]].map(|options| Report::of(&image, options));
+        let drawn = draw(&python, "gprof2dot_drawn_fortran", &reports);
+        assert!(drawn.len() == 3 && drawn.iter().all(|functions| *functions >= 3), "{drawn:?}");
     }
 }
 
 /// Reports with measured times, whose cycles have times of their own. gprof/tests/all/stacks.rs compares our output with these.
 #[test]
 fn measured_times() {
-    let Some(gprof2dot) = gprof2dot() else {
+    let Some(python) = gprof2dot() else {
         return;
     };
-    for name in ["knots.b.txt", "knots.txt", "knots.b.errors.txt"] {
+    let reports = ["knots.b.txt", "knots.txt", "knots.b.errors.txt"].map(|name| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/stacks").join(name);
-        let report = std::fs::read_to_string(path).unwrap();
-        assert!(report.contains("children: measured from"));
-        assert_eq!(check_report(&gprof2dot, &report, &[], name), 8);
-    }
+        let text = fs::read_to_string(path).unwrap();
+        assert!(text.contains("children: measured from"));
+        Report { text, is_gnu: false, context: name.to_owned() }
+    });
+    assert_eq!(draw(&python, "gprof2dot_measured", &reports), [8; 3]);
 }
