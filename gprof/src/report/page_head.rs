@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 /// Writes the head of a page, and the tag of its body. `title` is markup. The page runs this script and no other.
 pub(super) fn write(title: &str, style: &str, script: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -20,5 +20,17 @@ pub(super) fn write(title: &str, style: &str, script: &str, out: &mut dyn Write)
 
 /// The hash by which the page's policy names a script or a style.
 fn hash(text: &str) -> String {
-    BASE64_STANDARD.encode(Sha256::digest(text))
+    BASE64_STANDARD.encode(Hash::hash(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_sha_256() {
+        // The values of sha256sum, in base64.
+        assert_eq!(hash("abc"), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+        assert_eq!(hash(&"a".repeat(200)), "wqkI2Y9d+Yet5BtfziEwZ++8wh7yJAISpB5UtefCiuU=");
+    }
 }

@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
-use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::{Color, Modifier, Style};
+use anstyle::{AnsiColor, Style};
 
+use super::grid::Grid;
 use super::readings::Reading;
 use super::table::Table;
 use super::view::{HELP, View};
 
 /// The lines above the rows: the program, the counts, a message or the filter, and the heading.
-const ABOVE: u16 = 4;
+const ABOVE: usize = 4;
 
 /// The self times, in percent, from which on a row is red or green, as in the tables of reports.
 const HOT: f64 = 5.0;
 const WARM: f64 = 0.5;
+
+const PLAIN: Style = Style::new();
 
 /// What to draw besides the choices of the user.
 pub(super) struct Page<'a> {
@@ -28,41 +29,36 @@ pub(super) struct Page<'a> {
 }
 
 /// Draws one line of text.
-pub(super) fn message(frame: &mut Frame<'_>, text: &str) {
-    line(frame, 0, text, Style::new());
+pub(super) fn message(grid: &mut Grid, text: &str) {
+    grid.write(0, text, PLAIN);
 }
 
 /// Draws everything.
-pub(super) fn draw(frame: &mut Frame<'_>, view: &mut View, page: &Page<'_>) {
-    let Rect { height, .. } = frame.area();
+pub(super) fn draw(grid: &mut Grid, view: &mut View, page: &Page<'_>) {
+    let (_, rows) = grid.size();
     let Page { reading, period, .. } = page;
-    let strong = Style::new().add_modifier(Modifier::BOLD);
-    line(frame, 0, &reading.status.program_line(), strong);
+    grid.write(0, &reading.status.program_line(), Style::new().bold());
     let counts = reading.status.counts_line();
-    line(frame, 1, &format!("{counts}  every {} s  {}", period.as_secs_f64(), view.text()), Style::new());
+    grid.write(1, &format!("{counts}  every {} s  {}", period.as_secs_f64(), view.text()), PLAIN);
     let filter = view.filter_line();
-    line(frame, 2, filter.as_ref().or(reading.status.message.as_ref()).map_or("", String::as_str), Style::new());
-    let last = height.saturating_sub(1);
+    let end = grid.write(2, filter.as_ref().or(reading.status.message.as_ref()).map_or("", String::as_str), PLAIN);
+    if view.is_typing {
+        // The last character of the filter stands for the cursor.
+        grid.cursor = Some((2, end.saturating_sub(1)));
+    }
+    let last = rows.saturating_sub(1);
     if view.shows_help {
-        help(frame, last);
+        help(grid, last);
     } else {
-        table(frame, view, page, last);
+        table(grid, view, page, last);
     }
-    let reversed = Style::new().add_modifier(Modifier::REVERSED);
     if last > ABOVE {
-        line(frame, last, "q quit  ? help  s i c n sort  / filter  d per second  space pause", reversed);
-    }
-    if view.is_typing
-        && let Some(filter) = filter
-    {
-        let column =
-            u16::try_from(filter.chars().count()).unwrap_or(u16::MAX).min(frame.area().width).saturating_sub(1);
-        frame.set_cursor_position(Position::new(column, 2));
+        grid.write(last, "q quit  ? help  s i c n sort  / filter  d per second  space pause", Style::new().invert());
     }
 }
 
 /// Draws the heading and the rows, above the line `last`.
-fn table(frame: &mut Frame<'_>, view: &mut View, page: &Page<'_>, last: u16) {
+fn table(grid: &mut Grid, view: &mut View, page: &Page<'_>, last: usize) {
     let Page { reading, top, has_colors, .. } = page;
     // Before the second reading there are no counts of a period.
     let none = Default::default();
@@ -72,35 +68,27 @@ fn table(frame: &mut Frame<'_>, view: &mut View, page: &Page<'_>, last: u16) {
         (false, _) => (reading.counts, None),
     };
     let table = Table::new(moment, seconds, view.choice(*top), reading.names);
-    view.settle(table.rows.len(), usize::from(last.saturating_sub(ABOVE)));
-    line(frame, ABOVE - 1, &table.heading(view.choice(*top)), Style::new().add_modifier(Modifier::REVERSED));
+    view.settle(table.rows.len(), last.saturating_sub(ABOVE));
+    grid.write(ABOVE - 1, &table.heading(view.choice(*top)), Style::new().invert());
     for (y, counts) in (ABOVE..last).zip(table.rows.iter().skip(view.first)) {
         let style = match table.percent(counts) {
-            percent if percent >= HOT && *has_colors => Style::new().fg(Color::Red),
-            percent if percent >= WARM && *has_colors => Style::new().fg(Color::Green),
-            _ => Style::new(),
+            percent if percent >= HOT && *has_colors => color(AnsiColor::Red),
+            percent if percent >= WARM && *has_colors => color(AnsiColor::Green),
+            _ => PLAIN,
         };
-        line(frame, y, &table.line(counts, reading.names), style);
+        grid.write(y, &table.line(counts, reading.names), style);
     }
 }
 
 /// Draws the keys and what they do.
-fn help(frame: &mut Frame<'_>, last: u16) {
+fn help(grid: &mut Grid, last: usize) {
     for (y, (keys, meaning)) in (ABOVE..last).zip(HELP) {
-        line(frame, y, &format!("{keys:>12}  {meaning}"), Style::new());
+        grid.write(y, &format!("{keys:>12}  {meaning}"), PLAIN);
     }
 }
 
-/// Draws one line, as much as fits.
-fn line(frame: &mut Frame<'_>, y: u16, text: &str, style: Style) {
-    let area = frame.area();
-    if y < area.height {
-        let reversed = style.add_modifier.contains(Modifier::REVERSED);
-        frame.buffer_mut().set_stringn(0, y, text, usize::from(area.width), style);
-        if reversed {
-            frame.buffer_mut().set_style(Rect { y, height: 1, ..area }, style);
-        }
-    }
+fn color(color: AnsiColor) -> Style {
+    Style::new().fg_color(Some(color.into()))
 }
 
 #[cfg(test)]

@@ -1,26 +1,26 @@
 //! The screen of the terminal: taken, given back as it was, and the input meanwhile.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write, stdout};
-use std::os::fd::AsFd;
+use std::io;
+use std::os::unix::net::UnixStream;
 use std::panic::{self, PanicHookInfo};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::cursor::Show;
-use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
-use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
-use ratatui::{Frame, Terminal};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::iterator::Signals;
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
 use signal_hook::low_level::emulate_default_handler;
+
+use super::commands::{self, ERASE};
+use super::grid::Grid;
+use super::keys::{Key, Keys};
+use super::tty::{Tty, Waited};
 
 /// Something that happened.
 pub(super) enum Input {
-    Key(KeyEvent),
+    Key(Key),
     Resized,
     /// The process goes on after it was stopped.
     Continued,
@@ -31,25 +31,22 @@ pub(super) enum Input {
 /// The screen of the terminal. The terminal is as before when this value is dropped, when the process panics, while it is
 /// suspended, and when a signal ends it.
 pub(super) struct FullScreen {
-    terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
-    out: File,
+    tty: Arc<Tty>,
+    keys: Keys,
+    /// What the terminal shows, if this is known.
+    shown: Option<Grid>,
     /// Held while something is written to the terminal.
     drawing: Arc<Mutex<()>>,
-    signals: Signals,
+    /// The signals that are input. A signal is a byte in a socket, for which the process can wait together with the keys.
+    signals: SignalDelivery<UnixStream, SignalOnly>,
     hook: Arc<PanicHook>,
 }
 
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// The signals that stop the process and make it go on.
-struct Signals {
-    stop: Arc<AtomicBool>,
-    continued: Arc<AtomicBool>,
-}
-
 impl FullScreen {
-    /// The longest time between two looks at signals that stop: waiting for input does not end when a signal comes.
-    pub(super) const TICK: Duration = Duration::from_millis(100);
+    /// The time in which the bytes of one key come. An Escape byte that nothing follows in this time is the Escape key.
+    const KEY: Duration = Duration::from_millis(50);
 
     /// Takes the screen of the standard output.
     ///
@@ -57,69 +54,69 @@ impl FullScreen {
     ///
     /// When the process has no terminal that it can change.
     pub(super) fn enter() -> io::Result<FullScreen> {
-        // A panic may come while the standard output is locked, so the screen has a descriptor of its own.
-        let out = File::from(stdout().as_fd().try_clone_to_owned()?);
-        let for_panics = out.try_clone()?;
-        let signals = Signals { stop: Arc::default(), continued: Arc::default() };
-        signal_hook::flag::register(SIGTSTP, Arc::clone(&signals.stop))?;
-        signal_hook::flag::register(SIGCONT, Arc::clone(&signals.continued))?;
+        let tty = Arc::new(Tty::open()?);
+        let (receiver, sender) = UnixStream::pair()?;
+        let signals = SignalDelivery::with_pipe(receiver, sender, SignalOnly, [SIGTSTP, SIGCONT, SIGWINCH])?;
         let drawing = Arc::new(Mutex::new(()));
-        end_by_signals(out.try_clone()?, Arc::clone(&drawing))?;
-        take(&out)?;
+        end_by_signals(Arc::clone(&tty), Arc::clone(&drawing))?;
+        tty.take().inspect_err(|_| tty.give_back())?;
         let hook: Arc<PanicHook> = Arc::new(panic::take_hook());
-        let before = Arc::clone(&hook);
+        let (before, for_panics) = (Arc::clone(&hook), Arc::clone(&tty));
         panic::set_hook(Box::new(move |what| {
-            give_back(&for_panics);
+            for_panics.give_back();
             before(what);
         }));
-        let terminal = out.try_clone().and_then(|out| Terminal::new(CrosstermBackend::new(BufWriter::new(out))));
-        match terminal {
-            Ok(terminal) => Ok(FullScreen { terminal, out, drawing, signals, hook }),
-            Err(error) => {
-                give_back(&out);
-                Err(error)
-            }
-        }
+        Ok(FullScreen { tty, keys: Keys::default(), shown: None, drawing, signals, hook })
     }
 
     /// Draws what has changed.
-    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Grid)) -> io::Result<()> {
         let _held = self.drawing.lock();
-        self.terminal.draw(draw).map(|_| ())
+        let (columns, rows) = self.tty.size();
+        let mut grid = Grid::new(columns, rows);
+        let (erase, before) = match self.shown.take() {
+            Some(shown) if shown.size() == grid.size() => ("", shown),
+            _ => (ERASE, grid.clone()),
+        };
+        draw(&mut grid);
+        self.tty.write(&(erase.to_owned() + &commands::changes(&before, &grid)))?;
+        self.shown = Some(grid);
+        Ok(())
     }
 
     /// Makes the next drawing draw everything.
     pub(super) fn refresh(&mut self) -> io::Result<()> {
         let _held = self.drawing.lock();
-        take(&self.out)?;
-        let size = self.terminal.size()?;
-        // Unlike `clear`, this does not ask the terminal where the cursor is, and wait for the answer.
-        self.terminal.resize(size.into())
+        self.shown = None;
+        self.tty.take()
     }
 
-    /// Waits for input, but not longer than this and [`FullScreen::TICK`].
-    pub(super) fn input(&mut self, longest: Duration) -> io::Result<Option<Input>> {
-        if self.signals.stop.swap(false, Relaxed) {
-            return Ok(Some(Input::Stop));
+    /// Waits for input, but not longer than this, if there is a limit. May return without input earlier.
+    pub(super) fn input(&mut self, longest: Option<Duration>) -> io::Result<Option<Input>> {
+        if let Some(signal) = self.signals.pending().next() {
+            return Ok(Some(match signal {
+                SIGTSTP => Input::Stop,
+                SIGCONT => Input::Continued,
+                _ => Input::Resized,
+            }));
         }
-        if self.signals.continued.swap(false, Relaxed) {
-            return Ok(Some(Input::Continued));
+        if let Some(key) = self.keys.next(false) {
+            return Ok(Some(Input::Key(key)));
         }
-        if !event::poll(longest.min(FullScreen::TICK))? {
-            return Ok(None);
+        let longest = if self.keys.has_beginning() { Some(FullScreen::KEY) } else { longest };
+        let waited = self.tty.wait(longest, self.signals.get_read())?;
+        if waited == Waited::Keys {
+            self.keys.add(&self.tty.read()?);
         }
-        Ok(match event::read()? {
-            Event::Key(key) if key.kind != KeyEventKind::Release => Some(Input::Key(key)),
-            Event::Resize(..) => Some(Input::Resized),
-            _ => None,
-        })
+        Ok(self.keys.next(waited == Waited::TimeIsUp).map(Input::Key))
     }
 
     /// Gives the screen back, and stops the process until the user continues it.
     pub(super) fn suspend(&mut self) -> io::Result<()> {
-        give_back(&self.out);
+        self.tty.give_back();
         emulate_default_handler(SIGTSTP)?;
-        self.signals.continued.store(false, Relaxed);
+        // The signal that continued the process is no news, and a new size is found when everything is drawn.
+        self.signals.pending().for_each(drop);
         self.refresh()
     }
 }
@@ -128,7 +125,7 @@ impl Drop for FullScreen {
     fn drop(&mut self) {
         // A thread that panics has given the screen back in the hook, and must not change hooks.
         if !thread::panicking() {
-            give_back(&self.out);
+            self.tty.give_back();
             let before = Arc::clone(&self.hook);
             panic::set_hook(Box::new(move |what| before(what)));
         }
@@ -136,31 +133,18 @@ impl Drop for FullScreen {
 }
 
 /// Makes the signals that end a process give the screen back first. A thread of its own does this, because the thread that
-/// draws may be reading a large profile, and never comes back from a terminal that is gone.
-fn end_by_signals(out: File, drawing: Arc<Mutex<()>>) -> io::Result<()> {
-    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
+/// draws may be reading a large profile.
+fn end_by_signals(tty: Arc<Tty>, drawing: Arc<Mutex<()>>) -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     thread::spawn(move || {
         for signal in signals.forever() {
             // Nothing is drawn any more.
             let _held = drawing.lock();
-            give_back(&out);
+            tty.give_back();
             let _ = emulate_default_handler(signal);
         }
     });
     Ok(())
-}
-
-/// Takes the screen: keys come as they are pressed, and the shell's screen is kept.
-fn take(mut out: &File) -> io::Result<()> {
-    enable_raw_mode()?;
-    execute!(out, EnterAlternateScreen)
-}
-
-/// Gives the screen back. If the terminal is gone, nothing can be done.
-fn give_back(mut out: &File) {
-    let _ = execute!(out, LeaveAlternateScreen, Show);
-    let _ = disable_raw_mode();
-    let _ = out.flush();
 }
 
 #[cfg(test)]
@@ -172,9 +156,7 @@ mod tests {
     #[ignore = "the next test runs this one on a terminal"]
     fn panics_on_the_screen() {
         let mut screen = FullScreen::enter().unwrap();
-        screen
-            .draw(|frame| _ = frame.buffer_mut().set_stringn(0, 0, "drawn", 9, ratatui::style::Style::new()))
-            .unwrap();
+        screen.draw(|grid| _ = grid.write(0, "drawn", anstyle::Style::new())).unwrap();
         panic!("the reason of the panic");
     }
 

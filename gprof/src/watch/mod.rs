@@ -2,15 +2,19 @@
 //! the other. The symbols are read once; each reading reads only the counts.
 
 mod batch;
+mod commands;
 mod drawing;
 mod duration;
 mod full_screen;
+mod grid;
+mod keys;
 mod process;
 mod readings;
 mod screen;
 mod status;
 mod table;
 mod target;
+mod tty;
 mod view;
 
 use std::io::Write;

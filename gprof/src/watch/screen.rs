@@ -24,7 +24,7 @@ impl Screen {
     pub(super) fn enter(image: &Path, period: Duration, top: Option<usize>, has_colors: bool) -> io::Result<Screen> {
         let mut screen = Screen { terminal: FullScreen::enter()?, view: View::default(), period, top, has_colors };
         let text = format!("{}  reading the program", image.display());
-        screen.terminal.draw(|frame| drawing::message(frame, &text))?;
+        screen.terminal.draw(|grid| drawing::message(grid, &text))?;
         Ok(screen)
     }
 
@@ -34,13 +34,13 @@ impl Screen {
         loop {
             let Screen { terminal, view, top, has_colors, period } = self;
             let page = Page { reading, period: *period, top: *top, has_colors: *has_colors };
-            terminal.draw(|frame| drawing::draw(frame, view, &page))?;
+            terminal.draw(|grid| drawing::draw(grid, view, &page))?;
             let input = loop {
                 let left = due.saturating_duration_since(Instant::now());
                 if left.is_zero() && !self.view.is_paused {
                     return Ok(Next::Read);
                 }
-                if let Some(input) = self.terminal.input(if self.view.is_paused { FullScreen::TICK } else { left })? {
+                if let Some(input) = self.terminal.input((!self.view.is_paused).then_some(left))? {
                     break input;
                 }
             };

@@ -1,7 +1,6 @@
 //! What the user chose by keys.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-
+use super::keys::Key;
 use super::table::{Choice, Column};
 
 /// What a key asks for beyond a change of the view.
@@ -50,63 +49,63 @@ pub(super) const HELP: [(&str, &str); 11] = [
 
 impl View {
     /// Obeys a key.
-    pub(super) fn key(&mut self, key: KeyEvent) -> Action {
-        if key.modifiers.contains(KeyModifiers::CONTROL) {
-            return match key.code {
-                KeyCode::Char('c') => Action::Quit,
-                KeyCode::Char('z') => Action::Suspend,
-                KeyCode::Char('l') => Action::Redraw,
+    pub(super) fn key(&mut self, key: Key) -> Action {
+        if let Key::Control(letter) = key {
+            return match letter {
+                'c' => Action::Quit,
+                'z' => Action::Suspend,
+                'l' => Action::Redraw,
                 _ => Action::Draw,
             };
         }
         if self.is_typing {
-            return self.typed(key.code);
+            return self.typed(key);
         }
-        if std::mem::take(&mut self.shows_help) && key.code != KeyCode::Char('q') {
+        if std::mem::take(&mut self.shows_help) && key != Key::Char('q') {
             return Action::Draw;
         }
-        match key.code {
-            KeyCode::Char('q') | KeyCode::Esc => return Action::Quit,
-            KeyCode::Char('?' | 'h') => self.shows_help = true,
-            KeyCode::Char('/') => self.is_typing = true,
-            KeyCode::Char('d') => self.is_per_second = !self.is_per_second,
-            KeyCode::Char(' ' | 'p') => self.is_paused = !self.is_paused,
-            KeyCode::Char('r') => self.is_reversed = !self.is_reversed,
-            KeyCode::Char('s') => self.sort(Column::Own),
-            KeyCode::Char('i') => self.sort(Column::Inclusive),
-            KeyCode::Char('c') => self.sort(Column::Calls),
-            KeyCode::Char('n') => self.sort(Column::Name),
-            KeyCode::Char('<') => self.sort_by_neighbor(Column::ALL.len() - 1),
-            KeyCode::Char('>') => self.sort_by_neighbor(1),
-            code => self.scroll(code),
+        match key {
+            Key::Char('q') | Key::Escape => return Action::Quit,
+            Key::Char('?' | 'h') => self.shows_help = true,
+            Key::Char('/') => self.is_typing = true,
+            Key::Char('d') => self.is_per_second = !self.is_per_second,
+            Key::Char(' ' | 'p') => self.is_paused = !self.is_paused,
+            Key::Char('r') => self.is_reversed = !self.is_reversed,
+            Key::Char('s') => self.sort(Column::Own),
+            Key::Char('i') => self.sort(Column::Inclusive),
+            Key::Char('c') => self.sort(Column::Calls),
+            Key::Char('n') => self.sort(Column::Name),
+            Key::Char('<') => self.sort_by_neighbor(Column::ALL.len() - 1),
+            Key::Char('>') => self.sort_by_neighbor(1),
+            key => self.scroll(key),
         }
         Action::Draw
     }
 
     /// Takes a key of the filter.
-    fn typed(&mut self, code: KeyCode) -> Action {
-        match code {
-            KeyCode::Char(letter) => self.filter.push(letter),
-            KeyCode::Backspace => _ = self.filter.pop(),
-            KeyCode::Enter => self.is_typing = false,
-            KeyCode::Esc => {
+    fn typed(&mut self, key: Key) -> Action {
+        match key {
+            Key::Char(letter) => self.filter.push(letter),
+            Key::Backspace => _ = self.filter.pop(),
+            Key::Enter => self.is_typing = false,
+            Key::Escape => {
                 self.is_typing = false;
                 self.filter.clear();
             }
-            _ => self.scroll(code),
+            _ => self.scroll(key),
         }
-        self.first = if matches!(code, KeyCode::Char(_) | KeyCode::Backspace) { 0 } else { self.first };
+        self.first = if matches!(key, Key::Char(_) | Key::Backspace) { 0 } else { self.first };
         Action::Draw
     }
 
-    fn scroll(&mut self, code: KeyCode) {
-        self.first = match code {
-            KeyCode::Up | KeyCode::Char('k') => self.first.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j') => self.first.saturating_add(1),
-            KeyCode::PageUp => self.first.saturating_sub(self.page),
-            KeyCode::PageDown => self.first.saturating_add(self.page),
-            KeyCode::Home => 0,
-            KeyCode::End => usize::MAX,
+    fn scroll(&mut self, key: Key) {
+        self.first = match key {
+            Key::Up | Key::Char('k') => self.first.saturating_sub(1),
+            Key::Down | Key::Char('j') => self.first.saturating_add(1),
+            Key::PageUp => self.first.saturating_sub(self.page),
+            Key::PageDown => self.first.saturating_add(self.page),
+            Key::Home => 0,
+            Key::End => usize::MAX,
             _ => self.first,
         };
     }
@@ -150,49 +149,41 @@ impl View {
 mod tests {
     use super::*;
 
-    fn press(view: &mut View, code: KeyCode) -> Action {
-        view.key(KeyEvent::new(code, KeyModifiers::NONE))
-    }
-
-    fn control(letter: char) -> KeyEvent {
-        KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL)
-    }
-
     #[test]
     fn keys_end_the_view() {
-        for key in [control('c'), KeyCode::Esc.into(), KeyCode::Char('q').into()] {
+        for key in [Key::Control('c'), Key::Escape, Key::Char('q')] {
             assert_eq!(View::default().key(key), Action::Quit);
         }
         let mut typing = View { is_typing: true, ..View::default() };
-        assert_eq!(typing.key(control('z')), Action::Suspend);
-        assert_eq!(typing.key(control('c')), Action::Quit);
-        assert_eq!(typing.key(control('l')), Action::Redraw);
+        assert_eq!(typing.key(Key::Control('z')), Action::Suspend);
+        assert_eq!(typing.key(Key::Control('c')), Action::Quit);
+        assert_eq!(typing.key(Key::Control('l')), Action::Redraw);
     }
 
     #[test]
     fn a_filter_is_typed() {
         let mut view = View { first: 7, ..View::default() };
-        "/Qs".chars().for_each(|letter| _ = press(&mut view, KeyCode::Char(letter)));
+        "/Qs".chars().for_each(|letter| _ = view.key(Key::Char(letter)));
         assert_eq!((view.filter_line().as_deref(), view.first), (Some("filter: Qs_"), 0));
-        press(&mut view, KeyCode::Backspace);
-        press(&mut view, KeyCode::Enter);
+        view.key(Key::Backspace);
+        view.key(Key::Enter);
         assert_eq!(view.filter_line().as_deref(), Some("filter: Q"));
-        assert_eq!(press(&mut view, KeyCode::Char('q')), Action::Quit);
-        press(&mut view, KeyCode::Char('/'));
-        assert_eq!(press(&mut view, KeyCode::Esc), Action::Draw, "Escape must end typing first");
+        assert_eq!(view.key(Key::Char('q')), Action::Quit);
+        view.key(Key::Char('/'));
+        assert_eq!(view.key(Key::Escape), Action::Draw, "Escape must end typing first");
         assert_eq!(view.filter_line(), None);
     }
 
     #[test]
     fn the_order_follows_keys() {
         let mut view = View::default();
-        press(&mut view, KeyCode::Char('>'));
+        view.key(Key::Char('>'));
         assert_eq!(view.choice(None).column, Column::Inclusive);
-        press(&mut view, KeyCode::Char('r'));
+        view.key(Key::Char('r'));
         assert!(view.choice(None).is_reversed);
-        press(&mut view, KeyCode::Char('s'));
+        view.key(Key::Char('s'));
         assert!(!view.choice(None).is_reversed);
-        press(&mut view, KeyCode::Char('<'));
+        view.key(Key::Char('<'));
         assert_eq!(view.choice(None).column, Column::Name);
     }
 
@@ -200,18 +191,18 @@ mod tests {
     fn scrolling_stays_inside_the_table() {
         let mut view = View::default();
         view.settle(30, 10);
-        for (code, first) in [
-            (KeyCode::Up, 0),
-            (KeyCode::Down, 1),
-            (KeyCode::PageDown, 11),
-            (KeyCode::End, 20),
-            (KeyCode::PageDown, 20),
-            (KeyCode::PageUp, 10),
-            (KeyCode::Home, 0),
+        for (key, first) in [
+            (Key::Up, 0),
+            (Key::Down, 1),
+            (Key::PageDown, 11),
+            (Key::End, 20),
+            (Key::PageDown, 20),
+            (Key::PageUp, 10),
+            (Key::Home, 0),
         ] {
-            press(&mut view, code);
+            view.key(key);
             view.settle(30, 10);
-            assert_eq!(view.first, first, "{code:?}");
+            assert_eq!(view.first, first, "{key:?}");
         }
         view.first = 20;
         view.settle(5, 10);
@@ -221,9 +212,9 @@ mod tests {
     #[test]
     fn any_key_ends_the_help() {
         let mut view = View::default();
-        press(&mut view, KeyCode::Char('?'));
+        view.key(Key::Char('?'));
         assert!(view.shows_help);
-        assert_eq!(press(&mut view, KeyCode::Esc), Action::Draw);
+        assert_eq!(view.key(Key::Escape), Action::Draw);
         assert_eq!(view, View::default());
     }
 }

@@ -2,14 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::KeyCode;
-
 use super::*;
 use crate::analysis::moment::{FunctionCounts, Moment};
 use crate::image::Symbol;
 use crate::symbols::functions::{FunctionId, Functions};
+use crate::watch::keys::Key;
 use crate::watch::status::{State, Status};
 
 const NAMES: [&str; 5] = ["main", "Matrix::multiply(int)", "日本語", "qsort", "a_name_that_is_longer_than_the_line"];
@@ -34,7 +31,7 @@ const PERIOD: [(f64, f64, u64); 5] =
     [(0.0, 1.0, 0), (0.25, 0.5, 500), (0.5, 0.5, 2), (0.25, 0.25, 0), (0.0, 0.0, 1000)];
 
 /// The screen after these keys.
-fn screen(keys: &str, height: u16, change: impl FnOnce(&mut Status)) -> TestBackend {
+fn screen(keys: &str, height: usize, change: impl FnOnce(&mut Status)) -> Grid {
     let ids = ids();
     let names =
         |id: FunctionId| ids.iter().position(|known| *known == id).map_or(String::new(), |at| NAMES[at].to_owned());
@@ -56,15 +53,24 @@ fn screen(keys: &str, height: u16, change: impl FnOnce(&mut Status)) -> TestBack
         Reading { status: &status, counts: &counts, period: Some((&period, 0.5)), names: &names, is_new: true };
     let page = Page { reading: &reading, period: Duration::from_millis(500), top: None, has_colors: true };
     let mut view = View::default();
-    keys.chars().map(KeyCode::Char).for_each(|key| _ = view.key(key.into()));
-    let mut terminal = Terminal::new(TestBackend::new(66, height)).unwrap();
-    terminal.draw(|frame| draw(frame, &mut view, &page)).unwrap();
-    terminal.backend().clone()
+    keys.chars().map(Key::Char).for_each(|key| _ = view.key(key));
+    let mut grid = Grid::new(66, height);
+    draw(&mut grid, &mut view, &page);
+    grid
 }
 
-/// The lines of a screen.
-fn shown(keys: &str, height: u16, change: impl FnOnce(&mut Status)) -> String {
-    screen(keys, height, change).to_string()
+/// The lines of a screen, and the places of the cells that wide characters cover.
+fn shown(keys: &str, height: usize, change: impl FnOnce(&mut Status)) -> String {
+    let mut text = String::new();
+    for row in screen(keys, height, change).rows() {
+        let (seen, hidden): (Vec<_>, Vec<_>) = row.iter().enumerate().partition(|(_, cell)| cell.width > 0);
+        let seen: String = seen.iter().map(|(_, cell)| cell.text()).collect();
+        let hidden: Vec<_> = hidden.iter().map(|(x, cell)| (x, cell.text())).collect();
+        let hidden =
+            if hidden.is_empty() { String::new() } else { format!(" Hidden by multi-width symbols: {hidden:?}") };
+        text += &format!("\"{seen}\"{hidden}\n");
+    }
+    text
 }
 
 #[test]
@@ -132,16 +138,16 @@ fn the_help_lists_the_keys() {
 
 #[test]
 fn long_times_have_colors() {
-    let backend = screen("", 10, |_| {});
-    let color = |y| backend.buffer().cell((0, y)).map(|cell| cell.fg);
-    let expected = [Color::Red, Color::Red, Color::Green, Color::Reset, Color::Reset];
-    assert_eq!([4, 5, 6, 7, 8].map(color), expected.map(Some));
+    let grid = screen("", 10, |_| {});
+    let color = |y: usize| grid.rows()[y][0].style.get_fg_color();
+    let [red, green] = [AnsiColor::Red, AnsiColor::Green].map(|color| Some(color.into()));
+    assert_eq!([4, 5, 6, 7, 8].map(color), [red, red, green, None, None]);
 }
 
 #[test]
 fn any_size_is_enough() {
     for height in 1..9 {
         let text = shown("", height, |_| {});
-        assert!(text.starts_with("\"./prog  pid 4711") && text.lines().count() == usize::from(height), "{text}");
+        assert!(text.starts_with("\"./prog  pid 4711") && text.lines().count() == height, "{text}");
     }
 }

@@ -19,8 +19,9 @@ fn send(directory: &Path, signal: &str) {
 fn keys_end_it() {
     let image = build("quit");
     let told = Told::start(&image, &[]);
-    for key in ["q", "\x1b", "\x03"] {
-        let Some(mut terminal) = Terminal::watch(image.parent().unwrap(), "a.out") else { return };
+    // If the standard input is a file, the keys are still those of the terminal.
+    for (key, words) in [("q", "a.out"), ("\x1b", "a.out"), ("\x03", "a.out"), ("q", "a.out < /dev/null")] {
+        let Some(mut terminal) = Terminal::watch(image.parent().unwrap(), words) else { return };
         terminal.wait_for_row("burn");
         terminal.press(key);
         assert!(terminal.end().contains("status 0"), "{key:?}");
@@ -76,13 +77,16 @@ fn a_terminal_that_is_gone_ends_it() {
     let image = build("gone");
     let directory = image.parent().unwrap();
     let told = Told::start(&image, &[]);
-    let Some(mut terminal) = Terminal::run(directory, WITH_PID) else { return };
-    terminal.wait_for_row("burn");
-    let pid = fs::read_to_string(directory.join("pid")).unwrap();
-    drop(terminal);
-    let process = Path::new("/proc").join(pid.trim_end());
-    while fs::read_to_string(process.join("cmdline")).is_ok_and(|words| words.contains("--watch")) {
-        std::thread::yield_now();
+    // If the shell ignores SIGHUP, the shell stays, so no signal tells gprof that the terminal is gone.
+    for before in ["", "trap '' HUP; "] {
+        let Some(mut terminal) = Terminal::run(directory, &format!("{before}{WITH_PID}")) else { return };
+        terminal.wait_for_row("burn");
+        let pid = fs::read_to_string(directory.join("pid")).unwrap();
+        drop(terminal);
+        let process = Path::new("/proc").join(pid.trim_end());
+        while fs::read_to_string(process.join("cmdline")).is_ok_and(|words| words.contains("--watch")) {
+            std::thread::yield_now();
+        }
     }
     told.end();
 }

@@ -69,6 +69,20 @@ fn the_table_follows_the_size_of_the_terminal() {
     };
     stty("12");
     terminal.wait_for(11, "q quit");
+    // A terminal that does not tell its size has 24 rows.
+    stty("0");
+    terminal.wait_for(23, "q quit");
+    terminal.press("n");
+    terminal.wait_for(3, "▼name");
+    let sorted = names(&terminal.screen);
+    // Two rows of the table, which the arrows scroll.
+    stty("7");
+    terminal.wait_for(6, "q quit");
+    for (key, first) in [("\x1b[B", 1), ("\x1b[A", 0), ("\x1bOB", 1), ("\x1b[H", 0)] {
+        terminal.press(key);
+        let name = format!("  {}", sorted[first]);
+        terminal.wait(&name, |screen| screen.lines()[4].ends_with(&name));
+    }
     stty("24");
     terminal.wait_for(23, "q quit");
     terminal.press("\x03");
