@@ -15,7 +15,7 @@ libraries=$(find root -name 'libbfd-*multiarch*.so*' | head -n 1)
 program=$(find root -name '*gprof' -type f | head -n 1)
 [ -n "$libraries" ] && [ -n "$program" ] || { echo "multiarch-gprof: the package has no gprof" >&2; exit 1; }
 cp -R root/. "$place/"
-# The command gets its name when it works, because tests/check.sh takes a file of this name as installed.
+# The command gets its name when it works.
 cat >"$place/gprof.new" <<END
 #!/bin/sh
 LD_LIBRARY_PATH="$place/$(dirname "${libraries#root/}")" exec "$place/${program#root/}" "\$@"

@@ -19,7 +19,7 @@ version=$(apt-cache madison rustc-web | awk '$3 ~ /^1\.85\./ { print $3; exit }'
 for package in "$work"/*.deb; do
     dpkg -x "$package" "$place"
 done
-# The command gets its name when it works, because tests/check.sh takes a file of this name as installed.
+# The command gets its name when it works.
 cat >"$place/run.new" <<END
 #!/bin/sh
 # run COMMAND...: runs a command with this Rust.

@@ -20,7 +20,10 @@ linker=$directory/linker-$target
 libraries=$directory/libraries-$target
 built=$directory/build/$target/debug
 export CARGO_TARGET_DIR="$directory/build" CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_DEV_OPT_LEVEL=0
-export ZIG_GLOBAL_CACHE_DIR="$directory/zig" ZIG_LOCAL_CACHE_DIR="$directory/zig"
+# The cache stays beside zig, because all checkouts share zig.
+ZIG_GLOBAL_CACHE_DIR=$(dirname "$python")/../cache
+ZIG_LOCAL_CACHE_DIR=$directory/zig
+export ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
 run_cargo() {
     RUSTC=$rustc RUSTC_BOOTSTRAP=1 RUSTFLAGS="--sysroot $directory/std-$target -C linker=$linker" \
         "$cargo" "$1" --quiet --offline --locked --target "$target" --package gprof --package gmon --package gmon-demangle --lib --bins

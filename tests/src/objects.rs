@@ -135,7 +135,8 @@ pub fn symbols_of_libc(target: &str, name: &str) -> Option<PathBuf> {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock();
     let directory = crate::distribution().with_file_name("");
-    let cache = directory.join("bsd").join(format!("zig-{target}"));
+    // Beside zig, because all checkouts share zig.
+    let cache = directory.join("zig").join(format!("cache-{target}"));
     let find = || {
         let parts = fs::read_dir(cache.join("o")).ok()?;
         parts.map(|part| part.expect("zig's cache").path().join(name)).find(|library| library.exists())

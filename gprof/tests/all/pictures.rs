@@ -104,7 +104,7 @@ fn graphviz_draws_the_call_graph() {
     }
 }
 
-/// Hatchet reads what gprof2dot writes. `tests/check.sh` has no Hatchet; a person who changes the labels needs it.
+/// Hatchet reads what gprof2dot writes. `make check` installs no Hatchet; a person who changes the labels needs it.
 #[test]
 fn hatchet_reads_the_call_graph() {
     let python = std::env::var("HATCHET_PYTHON").unwrap_or("python3".to_owned());

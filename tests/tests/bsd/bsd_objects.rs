@@ -1,5 +1,5 @@
 //! Tests of FreeBSD's start-up objects: their exports, imports and notes, and programs that are linked with the objects against the
-//! list of symbols in FreeBSD's C library. `tests/check-bsd.sh` installs the tools.
+//! list of symbols in FreeBSD's C library. `tests/check/packages.sh` installs the tools.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,16 +1,16 @@
-//! The programs that read exports, as `tests/check.sh` installs them, and what they print.
+//! The programs that read exports, as `tests/check/tools.sh` installs them, and what they print.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A file that `tests/check.sh` installs. Prints SKIPPED if it is not here.
+/// A file that `tests/check/tools.sh` installs. Prints SKIPPED if it is not here.
 pub(crate) fn installed(path: &str) -> Option<PathBuf> {
     let test = std::env::current_exe().unwrap();
     let found = test.ancestors().map(|directory| directory.join("exports").join(path)).find(|path| path.exists());
     if found.is_none() {
-        eprintln!("SKIPPED: exports: no {path} (tests/check.sh installs it)");
+        eprintln!("SKIPPED: exports: no {path} (tests/check/tools.sh installs it)");
     }
     found
 }
@@ -26,7 +26,7 @@ pub(crate) fn python(modules: &[&str]) -> Option<PathBuf> {
     let import = format!("import {}", modules.join(", "));
     let has_modules = Command::new(&python).args(["-c", &import]).output().is_ok_and(|output| output.status.success());
     if !has_modules {
-        eprintln!("SKIPPED: exports: Python without {} (tests/check.sh installs them)", modules.join(", "));
+        eprintln!("SKIPPED: exports: Python without {} (tests/check/tools.sh installs them)", modules.join(", "));
     }
     has_modules.then_some(python)
 }
@@ -47,7 +47,7 @@ pub(crate) fn despite(program: &Path, words: &[impl AsRef<OsStr>], permitted: &s
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A program on the search path, or one that `tests/check.sh` installs.
+/// A program on the search path, or one that `tests/check/tools.sh` installs.
 pub(crate) struct Client {
     name: &'static str,
     question: &'static str,
@@ -87,7 +87,7 @@ impl Client {
         };
         let found = installed.chain([PathBuf::from(self.name)]).find(answers);
         if found.is_none() {
-            eprintln!("SKIPPED: exports: no {} on this system (tests/check.sh installs it)", self.name);
+            eprintln!("SKIPPED: exports: no {} on this system (tests/check/tools.sh installs it)", self.name);
         }
         found
     }

@@ -297,7 +297,9 @@ fn files_without_functions() {
     };
     let compile =
         ["-target", "x86_64-pc-windows-msvc", "-g", "-gcodeview", "-c", source.to_str().unwrap(), "-o", "x.obj"];
-    let link = ["/nodefaultlib", "/entry:main", "/subsystem:console", "/debug", "/out:windows.exe", "x.obj"];
+    // MinGW's linker defines etext.
+    let etext = "/alternatename:etext=main";
+    let link = ["/nodefaultlib", "/entry:main", "/subsystem:console", "/debug", etext, "/out:windows.exe", "x.obj"];
     if !run("clang++", &compile) || !run("lld-link", &link) {
         eprintln!("SKIPPED: no clang++ and lld-link that make programs with PDB files");
         return;

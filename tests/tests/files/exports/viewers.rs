@@ -98,7 +98,7 @@ fn kcachegrind_loads(file: &Path, home: &Path) -> Option<bool> {
     let bus = Client::message_bus().found()?;
     let finds = Command::new("sh").args(["-c", "command -v kcachegrind"]).output().unwrap();
     if !finds.status.success() {
-        eprintln!("SKIPPED: exports: no kcachegrind on this system (tests/check.sh installs it)");
+        eprintln!("SKIPPED: exports: no kcachegrind on this system (tests/check/packages.sh installs it)");
         return None;
     }
     // The program runs until a person ends it: here, the shell does when its input ends, or after ten minutes.
