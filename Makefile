@@ -77,7 +77,7 @@ documents:
 	@mkdir -p "$(DOCUMENTS)/pictures" "$(DOCUMENTS)/examples/rust/src"
 	@cp -f CHANGELOG.md LICENSE LICENSES.thirdparty docs/*.md "$(DOCUMENTS)/"
 	@sh packaging/library-license.sh "$(DOCUMENTS)"
-	@for document in README.md SECURITY.md; do sed 's,](docs/,](,g' $$document >"$(DOCUMENTS)/$$document" || exit; done
+	@for document in README.md SECURITY.md CONTRIBUTING.md; do sed 's,](docs/,](,g' $$document >"$(DOCUMENTS)/$$document" || exit; done
 	@cp -f runtime/LICENSE "$(DOCUMENTS)/LICENSE.runtime"
 	@cp -f docs/pictures/*.png "$(DOCUMENTS)/pictures/"
 	@cp -f docs/examples/rust/Cargo.toml "$(DOCUMENTS)/examples/rust/"
