@@ -89,5 +89,5 @@ link() { # link DIRECTORY NAME: an earlier version of these scripts made a direc
     ln -sfn "$1" "$2"
 }
 
-# A short name for the content of files, for versions.
-digest() { cat "$@" | sha256sum | cut -c 1-16; }
+# A short name for the content of a file without its comments, for versions.
+digest() { sed '/^#/d' "$1" | sha256sum | cut -c 1-16; }
