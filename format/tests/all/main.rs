@@ -20,7 +20,6 @@ mod object_list;
 mod old_forms;
 mod profile;
 mod round_trip;
-#[cfg(feature = "serde")]
 mod serde;
 mod side;
 mod side_file;
