@@ -50,7 +50,7 @@ everything_else() {
     fi
     is_checked linux || return 0
     step "lints and documentation" sh tests/check/lints.sh
-    step "features of the library" sh tests/features.sh
+    step "features of the library" env CARGO_TARGET_DIR="$target/lint" sh tests/features.sh
     step "packages of the crates" sh tests/check/crates.sh
     step "fuzz targets" sh tests/fuzz.sh run 0
     step "licenses and sources of the crates" sh tests/check/licenses.sh
