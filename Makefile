@@ -84,17 +84,19 @@ documents:
 	@cp -f docs/examples/rust/src/*.rs "$(DOCUMENTS)/examples/rust/src/"
 
 # The program does not contain paths of this machine. GPROF_TARGET names Rust's target if the program is for another machine.
-# GPROF_NAME is the name of the program, its manual page, and its completions, for systems that keep their own gprof. GPROF_PROFILE is
-# cargo's profile: `make check` takes `quick`, which compiles and links in a fraction of the time.
+# GPROF_NAME is the name of the program, its manual page, and its completions, for systems that keep their own gprof. GPROF_PROGRAM is a
+# gprof that has been built: `make check` stages the one that the tests run.
 GPROF_NAME ?= gprof
-GPROF_PROFILE ?= release
+GPROF_PROGRAM ?=
 # The program that prints the manual page and the completions. A program for another machine does not run here.
 GENERATOR = $(if $(GPROF_TARGET),$(TARGET)/generator/$(GPROF_NAME),$(DIST)/bin/$(GPROF_NAME))
 gprof:
-	options=$$(sh packaging/remap.sh "$(TARGET)") && CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --profile $(GPROF_PROFILE) \
+ifeq ($(GPROF_PROGRAM),)
+	options=$$(sh packaging/remap.sh "$(TARGET)") && CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release \
 		--package gprof $(addprefix --target ,$(GPROF_TARGET))
+endif
 	@mkdir -p "$(DIST)/bin" "$(MANUALS)/man1" $(foreach place,$(COMPLETIONS),"$(DIST)/share/$(place)")
-	@cp -f "$(TARGET)/$(GPROF_TARGET)/$(GPROF_PROFILE)/gprof" "$(DIST)/bin/$(GPROF_NAME)"
+	@cp -f "$(or $(GPROF_PROGRAM),$(TARGET)/$(GPROF_TARGET)/release/gprof)" "$(DIST)/bin/$(GPROF_NAME)"
 ifneq ($(GPROF_TARGET),)
 	$(CARGO) build --quiet --package gprof
 	@mkdir -p "$(TARGET)/generator" && cp -f "$(TARGET)/debug/gprof" "$(GENERATOR)"

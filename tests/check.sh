@@ -29,8 +29,9 @@ bsd_tests() { sh tests/check/tests.sh bsd --test bsd; }
 
 tests() {
     step "compilation of the tests" compile || return
-    wait_for "tools" "distribution" || return
-    ! is_checked bsd || wait_for "start-up objects for the BSDs" || return
+    wait_for "tools" "start-up objects" || return
+    ! has aarch64-linux-gnu-ld || GMON_STAGED="$GMON_STAGED runtime-aarch64"
+    step "distribution" sh tests/check/distribution.sh || return
     if is_checked linux; then
         step "tests" sh tests/check/tests.sh linux $others
         step "examples in the documentation" sh tests/check/tests.sh documentation --doc
@@ -42,9 +43,8 @@ tests() {
 everything_else() {
     step "Debian's packages" sh tests/check/packages.sh $parts || return
     step "tools" sh tests/check/tools.sh $parts || return
-    step "distribution" sh tests/check/distribution.sh || return
+    step "start-up objects" sh tests/check/objects.sh $parts || return
     if is_checked bsd; then
-        step "start-up objects for the BSDs" sh tests/check/bsd-objects.sh
         step "reader for the BSDs" sh tests/check/bsd-readers.sh
         step "lints for the BSDs" sh tests/check/bsd-lints.sh
     fi

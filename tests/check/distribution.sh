@@ -1,6 +1,8 @@
 #!/bin/sh
-# Stages the distribution, with a gprof that is not optimized as a whole, and searches it for paths of this machine: distribution.sh
+# Completes the distribution with the gprof that the tests run, and searches the rest for paths of this machine: distribution.sh
+#
+# The tests' gprof has such paths. tests/packages/crates.sh searches a gprof that was built as `make dist` builds it.
 set -eu
 . tests/check/install.sh
-make --no-print-directory dist GPROF_PROFILE=quick
-sh tests/packages/paths.sh "$target/dist"
+make --no-print-directory gprof tools documents GPROF_PROGRAM="$target/debug/gprof"
+sh tests/packages/paths.sh "$target/dist/lib" "$target/dist/include" "$target/dist/share"

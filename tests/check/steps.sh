@@ -5,7 +5,7 @@
 #     wait_for NAME...        waits until these steps of other lanes have ended; fails if one has failed
 #     finish                  waits for all lanes; fails, with the names, if a step has failed
 #
-# After a step has failed, its lane does not begin another step, but the other lanes do: one run shows as many failures as possible.
+# The function of a lane decides whether it goes on after a failed step. The other lanes go on: one run shows as many failures as possible.
 logs=${CARGO_TARGET_DIR:-target}/check
 rm -rf "$logs"
 mkdir -p "$logs"

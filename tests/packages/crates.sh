@@ -3,7 +3,8 @@
 # DIRECTORY 450 MB of files, which stay there only after a failure. OLDEST is a directory that tests/oldest-rust.sh made.
 #
 # * The vendored sources (`make vendor`) are all that the workspace needs.
-# * `cargo install` builds gprof from its .crate file, and the program reads a profile.
+# * `cargo install` builds gprof from its .crate file, and the program reads a profile. With the options of `make dist`, the program does not
+#   contain a path of this machine.
 # * A program outside the workspace uses gmon from its .crate file, also with the oldest Rust and its cargo.
 set -eu
 work=$(mkdir -p "$1" && cd "$1" && pwd)
@@ -31,6 +32,7 @@ sh packaging/vendor.sh "$work/sources"
 # Only root can run the commands below without a network device.
 without_network=
 ! unshare -n true 2>/dev/null || without_network="unshare -n"
+remap=$(sh packaging/remap.sh "$work")
 # An empty cargo directory: cargo must not take sources from the user's.
 export CARGO_HOME="$work/home" CARGO_TARGET_DIR="$work/target" CARGO_PROFILE_DEV_DEBUG=0
 unset RUSTFLAGS
@@ -54,9 +56,10 @@ for package in gmon gmon-demangle gprof; do
 done
 sed "s,\"vendor\",\"$work/sources/vendor\"," "$work/sources/.cargo/config.toml" >"$work/home/config.toml"
 
-$without_network "$cargo" install --quiet --frozen --debug --root "$work/installed" --version "$version" gprof 2>"$work/log" ||
+CARGO_ENCODED_RUSTFLAGS=$remap $without_network "$cargo" install --quiet --frozen --debug --root "$work/installed" --version "$version" gprof 2>"$work/log" ||
     { cat "$work/log" >&2; fail "cargo install does not build gprof from its package"; }
 "$work/installed/bin/gprof" --version | grep -q -x "gprof (gmon toolchain) $version" || fail "the installed gprof has another version"
+sh tests/packages/paths.sh "$work/installed"
 cd "$root/testdata/bsd"
 "$work/installed/bin/gprof" -b -p basic basic.gmon | grep -q ' burn$' || fail "the installed gprof cannot read a profile"
 
