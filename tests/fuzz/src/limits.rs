@@ -59,6 +59,9 @@ static ALLOCATOR: Counting = Counting;
 /// The number of allocated bytes that count as one step: library functions that fill or copy memory have no steps of their own.
 const BYTES_OF_STEP: u64 = 16;
 
+/// The number of basic blocks that count as one step. Without optimization, a check runs up to 20 times as many basic blocks.
+const BLOCKS_OF_STEP: u64 = if cfg!(feature = "unoptimized") { 20 } else { 1 };
+
 /// What a check may use for an input of some length: a multiple of the length plus a constant.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -81,7 +84,8 @@ impl Limits {
     pub fn hold<T>(self, length: usize, run: impl FnOnce() -> T) -> T {
         let before = ALLOCATED.get();
         ALLOCATED.set(Allocated { peak: before.live, ..before });
-        let steps = || gmon_fuzz_steps.load(Relaxed).wrapping_add(ALLOCATED.get().total / BYTES_OF_STEP);
+        let blocks = || gmon_fuzz_steps.load(Relaxed) / BLOCKS_OF_STEP;
+        let steps = || blocks().wrapping_add(ALLOCATED.get().total / BYTES_OF_STEP);
         let start = steps();
         let result = run();
         let steps = steps().wrapping_sub(start);
