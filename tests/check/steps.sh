@@ -19,6 +19,7 @@ step() {
     title=$1
     shift
     log=$(ended "$title").log
+    printf -- '-- %s …\n' "$title"
     began=$(date +%s)
     if "$@" >"$log" 2>&1 </dev/null; then status=0; else status=$?; fi
     took=$(($(date +%s) - began))
