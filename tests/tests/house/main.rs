@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod contributing;
+mod examples;
 mod manual;
 mod structure;
 mod systems;
