@@ -22,8 +22,8 @@ say "running it"
 
 say "the first rows of the flat profile"
 cd "$build"
+"$dist/bin/gprof" -b -p --errors --table --top=12 sqlite-demo gmon.out
 "$dist/bin/gprof" -b -p sqlite-demo gmon.out >flat.txt
-head -n 20 flat.txt
 
 hottest=$(awk 'rows { print $7; exit } $1 == "time" { rows = 1 }' flat.txt)
 say "the hottest function's entry in the call graph: who calls $hottest, and whom it calls"
@@ -34,6 +34,10 @@ awk -v name="$hottest" '
     { entry = entry $0 "\n" }
     /^\[/ { for (field = 2; field <= NF; field++) if ($field == name) { found = 1; print head } }
 ' graph.txt
+
+say "what the rows do not show"
+"$dist/bin/gprof" -p sqlite-demo gmon.out >whole.txt
+sed -n '/^Statistics:/,$p' whole.txt
 
 say "part two, what gprof has always got wrong: \`dear\` calls \`reach\` once where \`cheap\` calls it a thousand times"
 echo "Both take about half of the time. The program measures its own times; all columns are of the same run, in seconds."
