@@ -15,7 +15,7 @@ cargo=${CARGO:-cargo}
 . tests/check/install.sh
 # The tests take the gprof that the first lane compiles, and the objects that the second stages.
 GPROF_BIN=$target/debug/gprof
-GMON_STAGED="tools runtime"
+GMON_STAGED="tools documents runtime"
 is_checked() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac }
 ! is_checked bsd || GMON_STAGED="$GMON_STAGED $(printf 'runtime-%s ' freebsd-amd64 freebsd-aarch64 openbsd-amd64 openbsd-aarch64)"
 export GPROF_BIN GMON_STAGED
@@ -57,8 +57,7 @@ everything_else() {
 }
 
 rm -f "$lacking"
-lane tests tests
-lane everything-else everything_else
+lanes tests everything_else
 finish && status=0 || status=$?
 
 printf '\n== time\n'

@@ -1,7 +1,7 @@
 # Functions for scripts that run the steps of a check. `logs` names the directory of their output.
 #
 #     step NAME COMMAND...    runs a command; prints how long the command took, and its output
-#     lane NAME FUNCTION      runs a function of steps beside the other lanes
+#     lanes FUNCTION...       runs functions of steps beside each other
 #     wait_for NAME...        waits until these steps of other lanes have ended; fails if one has failed
 #     finish                  waits for all lanes; fails, with the names, if a step has failed
 #
@@ -38,20 +38,22 @@ step() {
     return "$status"
 }
 
-lane() {
-    (
-        "$2" || true
-        # Whoever waits for a step that has not begun learns that the step will not come.
-        echo end >"$(ended "lane $1")"
-    ) &
-    pids="$pids $!"
-    lanes="${lanes:-} $1"
+lanes() {
+    all_lanes=$*
+    for lane; do
+        (
+            "$lane" || true
+            # Whoever waits for a step that has not begun learns that the step will not come.
+            echo end >"$(ended "lane $lane")"
+        ) &
+        pids="$pids $!"
+    done
 }
 
-# Whether a lane may still run its steps.
+# Whether a lane but this one may still run its steps.
 any_lane_runs() {
-    for name in ${lanes:-}; do
-        [ -e "$(ended "lane $name")" ] || return 0
+    for name in $all_lanes; do
+        [ "$name" = "$lane" ] || [ -e "$(ended "lane $name")" ] || return 0
     done
     return 1
 }

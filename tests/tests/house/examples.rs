@@ -107,8 +107,8 @@ fn sum() {
     assert!(output.status.success(), "{output:?}");
     let sum = Profile::parse(&output.stdout).unwrap();
     let parts = names.map(read);
-    assert_eq!(samples(&sum), parts.iter().map(samples).sum());
-    assert_eq!(calls(&sum), parts.iter().map(calls).sum());
+    assert_eq!(samples(&sum), parts.iter().map(samples).sum::<i128>());
+    assert_eq!(calls(&sum), parts.iter().map(calls).sum::<u64>());
     assert!(samples(&sum) == 403 && calls(&sum) == 16440, "{sum:?}");
     let other = run("sum", &[names[0], "bsd/knots.us.gmon"], b"");
     let said = String::from_utf8(other.stderr).unwrap();

@@ -4,5 +4,6 @@
 mod contributing;
 mod examples;
 mod manual;
+mod readme;
 mod structure;
 mod systems;
