@@ -36,6 +36,7 @@ check-packages:
 # Debian's tools build in the source tree. CARGO_TARGET_DIR makes the build reuse earlier builds. debhelper changes HOME, by which cargo
 # and rustup find their directories. -d: Rust may be installed without Debian's packages.
 deb:
+	@INSTALL=$(or $(INSTALL),yes) sh tests/check/packages.sh deb
 	@mkdir -p "$(PACKAGES)"
 	CARGO_TARGET_DIR="$(TARGET)" CARGO_HOME="$${CARGO_HOME:-$$HOME/.cargo}" RUSTUP_HOME="$${RUSTUP_HOME:-$$HOME/.rustup}" \
 		DEB_DESTDIR="$(PACKAGES)" dpkg-buildpackage --build=binary --no-sign -d --post-clean \

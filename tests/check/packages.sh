@@ -1,10 +1,22 @@
 #!/bin/sh
-# Installs Debian's packages that the checks need: packages.sh linux|bsd...
+# Installs Debian's packages that the checks and the packages need: packages.sh linux|bsd|deb|check-deb...
 set -eu
 . tests/check/install.sh
 
+# The tools without which the parts cannot do.
+required=
 for part; do
     case $part in
+    deb)
+        need debhelper dh
+        need dpkg-dev dpkg-buildpackage
+        required="$required dh dpkg-buildpackage"
+        ;;
+    check-deb)
+        need lintian lintian
+        need mmdebstrap mmdebstrap
+        required="$required lintian mmdebstrap"
+        ;;
     linux)
         need gcc cc gcc
         need g++ c++
@@ -38,6 +50,7 @@ for part; do
         need openmpi-bin,libopenmpi-dev mpirun mpicc # a job of several ranks
         # A machine without Python's modules for virtual environments.
         python3 -c 'import ensurepip, venv' 2>/dev/null || need python3-venv python3-venv
+        required="$required cc ld nm objdump make"
         ;;
     bsd)
         # Rust with the sources of its library, because Debian has no prebuilt `core` for these systems: 770 MB.
@@ -52,12 +65,16 @@ for part; do
         need qemu-user qemu-aarch64
         python3 -c 'import ensurepip, venv' 2>/dev/null || need python3-venv python3-venv
         ;;
-    *) echo "packages.sh: $part is neither linux nor bsd" >&2; exit 2 ;;
+    *) echo "packages.sh: there is no part $part" >&2; exit 2 ;;
     esac
 done
 install_packages
-for tool in cc ld nm objdump make; do
-    has "$tool" || { echo "check: cannot do without $tool" >&2; exit 1; }
+status=0
+for tool in $required; do
+    has "$tool" && continue
+    # The package of the tool, as `need` has noted both.
+    package=$(printf '%s\n' $packages | sed -n "s/:$tool\$//p")
+    echo "packages.sh: cannot do without $tool, from Debian's package $package" >&2
+    status=1
 done
-cc --version | head -n 1
-! has gprof || gprof --version | head -n 1
+exit "$status"

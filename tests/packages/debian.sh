@@ -24,9 +24,7 @@ for tool in lintian mmdebstrap; do
 done
 if [ -n "$missing" ]; then
     [ "${INSTALL:-yes}" = yes ] || skip "not found:$missing"
-    echo "Installing these Debian packages (INSTALL=no installs nothing):$missing"
-    update
-    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+    sh tests/check/packages.sh check-deb
 fi
 work=$packages/check-deb
 rm -rf "$work"

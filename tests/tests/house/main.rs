@@ -5,5 +5,6 @@ mod contributing;
 mod examples;
 mod manual;
 mod readme;
+mod scripts;
 mod structure;
 mod systems;
