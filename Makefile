@@ -92,13 +92,13 @@ GPROF_PROGRAM ?=
 GENERATOR = $(if $(GPROF_TARGET),$(TARGET)/generator/$(GPROF_NAME),$(DIST)/bin/$(GPROF_NAME))
 gprof:
 ifeq ($(GPROF_PROGRAM),)
-	options=$$(sh packaging/remap.sh "$(TARGET)") && CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release \
+	options=$$(sh packaging/remap.sh "$(TARGET)") && MAKEFLAGS= CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release \
 		--package gprof $(addprefix --target ,$(GPROF_TARGET))
 endif
 	@mkdir -p "$(DIST)/bin" "$(MANUALS)/man1" $(foreach place,$(COMPLETIONS),"$(DIST)/share/$(place)")
 	@cp -f "$(or $(GPROF_PROGRAM),$(TARGET)/$(GPROF_TARGET)/release/gprof)" "$(DIST)/bin/$(GPROF_NAME)"
 ifneq ($(GPROF_TARGET),)
-	$(CARGO) build --quiet --package gprof
+	MAKEFLAGS= $(CARGO) build --quiet --package gprof
 	@mkdir -p "$(TARGET)/generator" && cp -f "$(TARGET)/debug/gprof" "$(GENERATOR)"
 endif
 	@"$(GENERATOR)" --generate=man >"$(MANUALS)/man1/$(GPROF_NAME).1"
@@ -126,9 +126,10 @@ PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt
 PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
 # Inlining for speed is not worth its size: only mcount, which is assembly, runs often.
 SMALL = -C llvm-args=--inline-threshold=5
-RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
+# Cargo would complain that make does not share its jobs with commands that are no make.
+RUSTC_RUNTIME = MAKEFLAGS= $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
 # gmon-profil is a separate crate; its code must have the same properties as the runtime's.
-RUSTC_PROFIL = RUSTFLAGS="$(RUSTFLAGS) $(SMALL) -C jump-tables=no" $(CARGO) rustc --package gmon-profil --features object --profile runtime --crate-type staticlib
+RUSTC_PROFIL = MAKEFLAGS= RUSTFLAGS="$(RUSTFLAGS) $(SMALL) -C jump-tables=no" $(CARGO) rustc --package gmon-profil --features object --profile runtime --crate-type staticlib
 
 # The objects have no jump tables, so a test can follow every branch below mcount and in signal handlers.
 # $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with these cargo options, takes the archive from the

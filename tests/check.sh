@@ -76,4 +76,6 @@ fi
 [ "$status" = 0 ] || exit "$status"
 # The programs and profiles of the tests take a gigabyte. After a failure they stay.
 rm -rf "$target/debug/tmp/gmon-tests"
-printf '\n%s passed, 0 failed\n' "$(cat "$logs"/*.tests | awk '/^test result/ { passed += $4 } END { print passed + 0 }')"
+passed=$(cat "$logs"/*.tests | awk '/^test result/ { passed += $4 } END { print passed + 0 }')
+[ "$passed" != 0 ] || { echo "check: no test has run" >&2; exit 1; }
+printf '\n%s passed, 0 failed\n' "$passed"

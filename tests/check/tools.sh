@@ -6,15 +6,10 @@ set -eu
 cargo=${CARGO:-cargo}
 
 # Each function fills a directory.
-virtual_environment() { # virtual_environment OPTION... REQUIREMENTS DIRECTORY
-    eval "place=\${$#}"
-    python3 -m venv --clear "$place" || return
-    requirements=$1
-    shift
-    [ $# -le 1 ] || options=$1
-    "$place/bin/python" -m pip install -q --disable-pip-version-check ${options:-} -r "$requirements"
+virtual_environment() { # virtual_environment REQUIREMENTS DIRECTORY [OPTION]
+    python3 -m venv --clear "$2" && "$2/bin/python" -m pip install -q --disable-pip-version-check ${3:-} -r "$1"
 }
-with_hashes() { virtual_environment "$1" --require-hashes "$2"; }
+with_hashes() { virtual_environment "$1" "$2" --require-hashes; }
 npm_packages() { # npm_packages PACKAGE... DIRECTORY
     eval "place=\${$#}"
     packages=

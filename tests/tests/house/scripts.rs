@@ -134,8 +134,13 @@ fn a_failed_step_fails_the_run_and_stops_only_who_waits_for_it() {
             (is_behind, !is_behind),
             "{printed}"
         );
-        assert!(text(&output.stderr).ends_with("    wrong\n"), "{output:?}");
+        let failed =
+            if awaited == "no such step" { "    wrong\n    no such step, which was left out\n" } else { "    wrong\n" };
+        assert!(text(&output.stderr).ends_with(failed), "{output:?}");
     }
+    // A step that does not come is a failure, also if no other step fails.
+    let left_out = stage.run(&LANES.replace("exit 3", "exit 0"), &[("AWAITED", "no such step")]);
+    assert_eq!(left_out.status.code(), Some(1), "{left_out:?}");
     let fine = stage.run(&LANES.replace("exit 3", "exit 0"), &[("AWAITED", "last")]);
     assert!(fine.status.success(), "{fine:?}");
     assert_eq!(stage.read("target/check/times").lines().count(), 5);
