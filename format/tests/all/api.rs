@@ -96,3 +96,9 @@ fn counts_of_a_profile_are_changed_removed_and_taken() {
     assert_eq!(profile.take_blocks(), [gmon::Block::new(1, 7)]);
     assert!(profile.is_empty());
 }
+
+#[test]
+fn data_models_have_their_usual_names() {
+    let names = [DataModel::Ilp32, DataModel::Lp64, DataModel::Llp64].map(|model| model.to_string());
+    assert_eq!(names, ["ILP32", "LP64", "LLP64"]);
+}

@@ -19,6 +19,7 @@ fn the_lower_order_of_two_profiles_is_kept() {
     let mut profile = ordered(&[(1, 1), (3, 9)]);
     profile.append(ordered(&[(1, 9), (3, 4), (5, 6)])).unwrap();
     let orders: Vec<_> = profile.orders().collect();
+    assert_eq!(profile.orders().len(), orders.len());
     assert_eq!(orders, [((1, 2), 1), ((3, 2), 4), ((5, 2), 6)]);
 }
 
