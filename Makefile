@@ -56,7 +56,7 @@ demo:
 	@sh tests/demo/run.sh "$(DIST)"
 
 demo-sqlite:
-	@sh tests/demo/sqlite.sh "$(TARGET)/demo" >/dev/null
+	@MAKEFLAGS= sh tests/demo/sqlite.sh "$(TARGET)/demo" >/dev/null
 
 test:
 	@sh tests/quick.sh
@@ -92,7 +92,7 @@ GPROF_PROGRAM ?=
 GENERATOR = $(if $(GPROF_TARGET),$(TARGET)/generator/$(GPROF_NAME),$(DIST)/bin/$(GPROF_NAME))
 gprof:
 ifeq ($(GPROF_PROGRAM),)
-	options=$$(sh packaging/remap.sh "$(TARGET)") && MAKEFLAGS= CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release \
+	options=$$(MAKEFLAGS= sh packaging/remap.sh "$(TARGET)") && MAKEFLAGS= CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release \
 		--package gprof $(addprefix --target ,$(GPROF_TARGET))
 endif
 	@mkdir -p "$(DIST)/bin" "$(MANUALS)/man1" $(foreach place,$(COMPLETIONS),"$(DIST)/share/$(place)")
