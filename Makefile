@@ -76,7 +76,7 @@ documents:
 	@rm -rf "$(DOCUMENTS)"
 	@mkdir -p "$(DOCUMENTS)/pictures" "$(DOCUMENTS)/examples/rust/src"
 	@cp -f CHANGELOG.md LICENSE LICENSES.thirdparty docs/*.md "$(DOCUMENTS)/"
-	@sh packaging/library-license.sh "$(DOCUMENTS)"
+	@MAKEFLAGS= sh packaging/library-license.sh "$(DOCUMENTS)"
 	@for document in README.md SECURITY.md CONTRIBUTING.md; do sed 's,](docs/,](,g' $$document >"$(DOCUMENTS)/$$document" || exit; done
 	@cp -f runtime/LICENSE "$(DOCUMENTS)/LICENSE.runtime"
 	@cp -f docs/pictures/*.png "$(DOCUMENTS)/pictures/"
