@@ -15,7 +15,7 @@ dependent=$(git grep -l -E 'target_(os|arch|env|family|pointer_width)|cfg\((unix
     'gprof/src/*.rs' 'gprof/demangle/src/*.rs' 'format/src/*.rs' 2>/dev/null) ||
     dependent=$(find gprof/src gprof/demangle/src format/src -name '*.rs' | LC_ALL=C sort) # no checkout of git: all files
 linked=$triples
-if was_checked bsd-readers Cargo.lock Cargo.toml gprof/Cargo.toml gprof/build.rs gprof/demangle/Cargo.toml format/Cargo.toml tests/zig.txt tests/bsd/*.sh \
+if was_checked bsd-readers Cargo.lock gprof/Cargo.toml gprof/build.rs gprof/demangle/Cargo.toml format/Cargo.toml tests/zig.txt tests/bsd/*.sh \
     tests/check/bsd-readers.sh $dependent; then
     linked=x86_64-unknown-freebsd
 fi
