@@ -3,7 +3,7 @@
 #
 # The parts are the library (gmon), names (gmon-demangle), the reader's model (gprof/src/analysis and gprof/src/symbols), and those modules
 # of the runtime that need no program around them. Each part gets the same share of the time. Mutants are tried in random order, and a run
-# goes on where the runs before it stopped: target/mutants has what is known. `rm -r target/mutants` forgets that.
+# continues where the earlier runs stopped, because target/mutants keeps the results. `rm -r target/mutants` removes the results.
 #
 # A survivor is a change that all tests of the part pass. tests/mutants.md explains the survivors that are no fault of the tests; the script
 # prints the others, and fails if there are any.

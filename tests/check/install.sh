@@ -84,7 +84,7 @@ keep() {
     link "$place" "$target/$name"
 }
 
-link() { # link DIRECTORY NAME: an earlier version of these scripts made a directory of that name
+link() { # link DIRECTORY NAME: makes NAME a link, also where an earlier version of these scripts left a directory
     [ -L "$2" ] || rm -rf "${2:?}"
     ln -sfn "$1" "$2"
 }

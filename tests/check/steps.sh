@@ -5,7 +5,7 @@
 #     wait_for NAME...        waits until these steps of other lanes have ended; fails if one has failed or does not come
 #     finish                  waits for all lanes; fails, with the names, if a step has failed
 #
-# The function of a lane decides whether it goes on after a failed step. The other lanes go on: one run shows as many failures as possible.
+# After a failed step, the function of the lane decides whether to run the next step. The other lanes continue, so one run shows many failures.
 logs=${CARGO_TARGET_DIR:-target}/check
 rm -rf "$logs"
 mkdir -p "$logs"

@@ -6,7 +6,7 @@ use anstyle::Style;
 
 use super::grid::Grid;
 
-/// Shows a screen of its own instead of that of the shell.
+/// Shows a screen of its own and keeps the screen of the shell.
 pub(super) const ENTER: &str = "\x1b[?1049h";
 
 /// Shows the screen of the shell with its cursor.

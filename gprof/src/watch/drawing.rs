@@ -43,7 +43,7 @@ pub(super) fn draw(grid: &mut Grid, view: &mut View, page: &Page<'_>) {
     let filter = view.filter_line();
     let end = grid.write(2, filter.as_ref().or(reading.status.message.as_ref()).map_or("", String::as_str), PLAIN);
     if view.is_typing {
-        // The last character of the filter stands for the cursor.
+        // The last character of the filter marks the place of the cursor.
         grid.cursor = Some((2, end.saturating_sub(1)));
     }
     let last = rows.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The keys that the bytes of a terminal stand for.
+//! Decodes the bytes that a terminal sends into keys.
 
 /// The byte of the Escape key, with which the sequences of other keys begin too.
 const ESCAPE: u8 = 0x1b;
@@ -53,7 +53,7 @@ impl Keys {
     }
 }
 
-/// The number of bytes that were decoded, at least 1, and the key, if the bytes stand for a key.
+/// The number of decoded bytes, at least 1, and the key, if these bytes are a key.
 type Decoded = (usize, Option<Key>);
 
 /// Decodes the first key. Returns `None` if its bytes are incomplete.
