@@ -31,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -70,18 +71,22 @@ BUSY void first(double seconds) { UNTIL(clock_of_first, seconds) }
 BUSY void second(double seconds) { UNTIL(CLOCK_THREAD_CPUTIME_ID, seconds) }
 QUIET static void uncalled(double seconds) { UNTIL(CLOCK_THREAD_CPUTIME_ID, seconds) }
 
-/* What a thread did: its CPU time in seconds, without pauses too, and the seconds of which the kernel noticed the end. */
+/* What a thread did: its CPU time in seconds, without pauses too, the seconds of which the kernel noticed the end, and how often the
+   thread lost the processor. */
 struct work {
     double used, unpaused, noticed;
+    long switches;
 };
 
 QUIET static struct work done(void) {
     double used = now(CLOCK_THREAD_CPUTIME_ID);
-    return (struct work){used, used - paused, (double)noticed / LOOKS_PER_SECOND};
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return (struct work){used, used - paused, (double)noticed / LOOKS_PER_SECOND, usage.ru_nvcsw + usage.ru_nivcsw};
 }
 
 static void print_work(const char *function, struct work work) {
-    printf("%s %.3f %.3f %.3f\n", function, work.used, work.unpaused, work.noticed);
+    printf("%s %.3f %.3f %.3f %ld\n", function, work.used, work.unpaused, work.noticed, work.switches);
 }
 
 static double seconds_of_thread;
