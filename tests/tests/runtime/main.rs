@@ -15,6 +15,7 @@ mod files;
 mod filters;
 mod identity;
 mod live;
+mod lives;
 mod messages;
 mod mismatch;
 mod objects;

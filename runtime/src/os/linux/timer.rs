@@ -13,7 +13,6 @@ const CLOCK_PROCESS_CPUTIME_ID: usize = 2;
 const CLOCK_THREAD_CPUTIME_ID: usize = 3;
 const CLOCK_MONOTONIC_COARSE: usize = 6;
 const ITIMER_PROF: usize = 2;
-const TIMER_ABSTIME: usize = 1;
 const SIGEV_SIGNAL: u64 = 0;
 const SIGEV_THREAD_ID: u64 = 4;
 
@@ -102,20 +101,11 @@ impl Timer {
     /// Makes the timer expire after `first` nanoseconds and then every `every` nanoseconds. If both are 0, the timer
     /// is stopped.
     pub(crate) fn set(self, first: i64, every: i64) -> Result<(), Errno> {
-        self.set_with(0, first, every)
-    }
-
-    /// As [`Timer::set`], with the time of the first expiry on the timer's clock.
-    pub(crate) fn set_at(self, first: u64, every: i64) -> Result<(), Errno> {
-        self.set_with(TIMER_ABSTIME, i64::try_from(first).unwrap_or(i64::MAX), every)
-    }
-
-    fn set_with(self, flags: usize, first: i64, every: i64) -> Result<(), Errno> {
         let seconds = |time: i64| (time / NANOSECONDS, time % NANOSECONDS);
         let mut setting = MaybeUninit::uninit();
         fill(&mut setting, seconds(every), seconds(first));
         // SAFETY: the kernel reads the structure.
-        unsafe { call(numbers::TIMER_SETTIME, [self.0 as usize, flags, setting.as_ptr().addr(), 0]) }.map(|_| ())
+        unsafe { call(numbers::TIMER_SETTIME, [self.0 as usize, 0, setting.as_ptr().addr(), 0]) }.map(|_| ())
     }
 
     /// Whether the timer is stopped. The kernel stops the timer of a thread's CPU time when the thread ends, even if

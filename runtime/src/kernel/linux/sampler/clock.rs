@@ -1,14 +1,12 @@
 //! One timer for each thread, over the thread's own CPU time or over wall-clock time.
 
 use core::ptr;
-use core::sync::atomic::{
-    AtomicI32, AtomicU32,
-    Ordering::{Relaxed, SeqCst},
-};
+use core::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
 use super::due::{settle, start_timer};
+use super::phase::first_expiry;
 use super::producer::{NOTHING, PRODUCER, THREADS};
-use super::rate::{half_tick, is_wall, period};
+use super::rate::is_wall;
 use crate::os::{TimeOf, Timer};
 use crate::per_process::Account;
 
@@ -42,7 +40,7 @@ impl Clock {
         }
         if on {
             // The timer of a thread that has ended cannot be set.
-            let _ = start_timer(Timer(timer), &self.account, self.now(), first_expiry());
+            let _ = start_timer(Timer(timer), &self.account, self.now(), first_expiry(self.thread.load(SeqCst)));
         } else {
             let now = self.time_to_settle();
             self.settle_at(now, false);
@@ -87,19 +85,6 @@ impl Clock {
 /// The clock of the threads' timers.
 pub(super) fn time() -> TimeOf {
     if is_wall() { TimeOf::World } else { TimeOf::ThisThread }
-}
-
-/// The time to the first expiry of a thread's timer, in nanoseconds: a time within one period.
-///
-/// With a whole period, threads that live for less than a period would never be sampled, however many there are.
-/// Multiples of the golden ratio spread the times evenly over the period. Timers of CPU time expire at the first
-/// kernel tick after their time, half a tick late on average, which is subtracted here; a time before the start
-/// expires at once.
-fn first_expiry() -> i64 {
-    static TURN: AtomicU32 = AtomicU32::new(0);
-    const GOLDEN_RATIO: u32 = 0x9e37_79b9;
-    let turn = i64::from(TURN.fetch_add(GOLDEN_RATIO, Relaxed));
-    ((((period() >> 8) * turn) >> 24) - half_tick()).max(1)
 }
 
 /// The number of ticks to count at `pc` after this number of expiries of this thread's timer.

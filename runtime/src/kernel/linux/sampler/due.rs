@@ -1,6 +1,6 @@
 //! Restarts timers as their accounts require, and counts the ticks that an account owes.
 
-use super::rate::{half_tick, period};
+use super::rate::{kernel_tick, period};
 use crate::os::{Errno, SAMPLING_SIGNAL, Timer, contains, pending_signals};
 use crate::per_process::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 use crate::samples::{self, bins};
@@ -8,10 +8,9 @@ use crate::samples::{self, bins};
 /// Starts a timer with its first expiry after `first` nanoseconds, or resumes the timer at the time `now` as its
 /// account requires. If a seccomp filter hides the time, the timer starts anew.
 pub(super) fn start_timer(timer: Timer, account: &Account, now: Option<u64>, first: i64) -> Result<(), Errno> {
-    match now {
-        Some(now) => timer.set_at(account.start(now, first as u64, period() as u64), period()),
-        None => timer.set(first, period()),
-    }
+    // The time is relative. The kernel would let a timer expire at once, here, whose time had passed when the call began.
+    let next = now.map_or(first, |now| account.start(now, first as u64, period() as u64).saturating_sub(now) as i64);
+    timer.set(next.max(1), period())
 }
 
 /// Counts the ticks that an account owes at the time `now`. `is_own` says whether this thread can tell if the timer's
@@ -22,7 +21,7 @@ pub(super) fn settle(account: &Account, now: u64, is_own: bool, is_last: bool) {
     }
     let is_let_in = is_own && pending_signals().is_ok_and(|pending| !contains(pending, SAMPLING_SIGNAL));
     let most = if is_let_in { LATEST_NOTICE } else { NOTICE_OF_OTHERS };
-    let settling = Settling { period: period() as u64, late: 2 * half_tick() as u64, most, is_last };
+    let settling = Settling { period: period() as u64, late: kernel_tick() as u64, most, is_last };
     if let Some((pc, ticks)) = account.settle(now, settling) {
         samples::count_late(pc, ticks);
     }

@@ -12,6 +12,7 @@ mod clock;
 mod due;
 mod handler;
 mod mark;
+mod phase;
 mod plan;
 mod process;
 mod producer;

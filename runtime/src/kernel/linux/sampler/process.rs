@@ -12,11 +12,13 @@ use core::sync::atomic::{
 use super::due;
 use super::handler::on_expiry;
 use super::mark::{OF_PROCESS, value};
+use super::phase::first_expiry;
 use super::rate::period;
 use crate::os::{
     Errno, SAMPLING_SIGNAL, SIGPROF, Timer, catch_signal, interval_timer, is_caught_by, is_not_handled, process_time,
     set_interval_timer, system_release,
 };
+use crate::ownership::PROCESS;
 use crate::per_process::{NO_TIMER, PER_PROCESS};
 
 /// Values in place of the kernel's number of the timer: no timer, or the interval timer.
@@ -57,7 +59,7 @@ pub(super) fn start() -> Result<(), Errno> {
 
 /// Starts the POSIX timer.
 fn start_timer(timer: Timer) -> Result<(), Errno> {
-    due::start_timer(timer, &PER_PROCESS.process_account, process_time(), period())
+    due::start_timer(timer, &PER_PROCESS.process_account, process_time(), first_expiry(PROCESS.load(Relaxed)))
 }
 
 /// Counts the ticks of the POSIX timer that are due and that the kernel has not noticed yet. `is_last` says that no

@@ -1,0 +1,96 @@
+//! The phase of timers: when a timer expires for the first time.
+//!
+//! Ticks must be a fair sample of the CPU time of all threads, however long each thread lives: the expected number of ticks of a thread is
+//! its CPU time divided by the period. So the time to the first expiry differs from timer to timer.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::rate::{kernel_tick, period};
+use crate::per_process::PER_PROCESS;
+
+/// The time to the first expiry, in nanoseconds, of a timer for the thread or the process with this number.
+pub(super) fn first_expiry(number: i32) -> i64 {
+    first(turn(number, PER_PROCESS.start_time.load(Relaxed)), period(), kernel_tick())
+}
+
+/// A part of 2^32 that differs from timer to timer. The system gives threads and processes one number after the other, and multiples of the
+/// golden ratio spread these evenly. In a container, each run of a program may have the same number, so the start of the run counts too.
+fn turn(number: i32, start: u64) -> u32 {
+    const GOLDEN_RATIO: u32 = 0x9e37_79b9;
+    (number as u32).wrapping_mul(GOLDEN_RATIO).wrapping_add(start as u32)
+}
+
+/// The time to the first expiry at this part of a period.
+///
+/// Timers of wall-clock time expire when they are due: the first expiry is at any time of the period. Timers of CPU time expire at the first
+/// tick of the kernel that meets the thread after their time. So the time is a whole number of ticks of the kernel. Then the first tick of
+/// the kernel that meets a thread brings the first expiry of one thread among `period / kernel_tick`, whenever that tick comes, also if it is
+/// the only one that ever meets the thread; and so does each later tick.
+fn first(turn: u32, period: i64, kernel_tick: i64) -> i64 {
+    let within = ((period >> 8) * i64::from(turn)) >> 24;
+    // A timer that is set to 0 is stopped.
+    (within - within.checked_rem(kernel_tick).unwrap_or(0)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: i64 = 1_000_000;
+
+    /// The ticks of threads that each live for `life`, for each thread. The kernel's tick meets each thread at another moment.
+    fn ticks_of_lives(life: i64, period: i64, kernel_tick: i64) -> f64 {
+        const THREADS: i32 = 20_000;
+        let ticks: i64 = (0..THREADS)
+            .map(|number| {
+                let first = first(turn(number, 0), period, kernel_tick);
+                // As if the threads began at any time between two ticks of the kernel.
+                let meets = kernel_tick * i64::from(number * 7919 % THREADS) / i64::from(THREADS);
+                let last_look = if life < meets { -1 } else { life - (life - meets) % kernel_tick };
+                if last_look < first { 0 } else { (last_look - first) / period + 1 }
+            })
+            .sum();
+        ticks as f64 / f64::from(THREADS)
+    }
+
+    #[test]
+    fn the_expected_number_of_ticks_is_the_life_over_the_period() {
+        for (rate, kernel_rate) in [(100, 250), (250, 250), (100, 100), (100, 1000), (250, 1000), (40, 300)] {
+            let [period, kernel_tick] = [rate, kernel_rate].map(|rate| 1_000_000_000 / rate);
+            for life in [MILLISECOND / 20, 3 * MILLISECOND / 10, 3 * MILLISECOND, 20 * MILLISECOND, 1000 * MILLISECOND]
+            {
+                let expected = life as f64 / period as f64;
+                let found = ticks_of_lives(life, period, kernel_tick);
+                // Where a period is not a whole number of the kernel's ticks, a part of the thread's last tick of the kernel may be
+                // missing or too much.
+                let rest = (period % kernel_tick) as f64 / period as f64;
+                let limit = (0.02 + 0.55 * rest) * expected.min(1.0) + 0.001;
+                assert!((found - expected).abs() <= limit, "{rate} of {kernel_rate}: {life}: {found}, not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_timer_expires_before_it_is_set_and_each_within_a_period() {
+        for number in 0..10_000 {
+            for (period, kernel_tick) in
+                [(10 * MILLISECOND, 4 * MILLISECOND), (1000 * MILLISECOND, 0), (MILLISECOND, 4 * MILLISECOND)]
+            {
+                let first = first(turn(number, u64::MAX), period, kernel_tick);
+                assert!((1..period).contains(&first), "{first}");
+                assert!(kernel_tick == 0 || first == 1 || first % kernel_tick == 0, "{first}");
+            }
+        }
+    }
+
+    #[test]
+    fn timers_of_wall_clock_time_expire_at_any_time_of_the_period() {
+        let sum: i64 = (0..10_000).map(|number| first(turn(number, 0), 10 * MILLISECOND, 0)).sum();
+        assert!((sum - 10_000 * 5 * MILLISECOND).abs() < 10_000 * MILLISECOND / 100, "{sum}");
+    }
+
+    #[test]
+    fn runs_with_the_same_number_differ() {
+        assert_ne!(turn(1, 1_000_000_007), turn(1, 2_000_000_014));
+    }
+}
