@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{Program, calls, directory, library};
+use crate::support::{Program, calls, directory, library, ticks};
 
 fn programs(name: &str, flags: &[&str]) -> [Program; 2] {
     let plain = Program::compile_with("cc", &format!("{name}-plain"), "dispositions.c", flags);
@@ -194,5 +194,27 @@ fn the_first_process_of_a_namespace_keeps_its_signals() {
     for words in [&["kill", "15"][..], &["raise", "11"], &["again", "2"], &["queue", "6"], &["fault"]] {
         let [found, expected] = [&ours, &plain].map(|program| first(program, words));
         assert_eq!((found.code(), found.signal()), (expected.code(), expected.signal()), "{words:?}");
+    }
+}
+
+/// Handlers of the runtime use the alternate stack if they can, because a coroutine's stack may be small, and leave the stack
+/// alone if its memory is too small or gone. The program dies in no case, and sees no difference.
+#[test]
+fn alternate_stacks_of_any_kind_are_no_danger() {
+    for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {
+        let plain = Program::compile_with("cc", &format!("alternates-{name}-plain"), "alternates.c", flags);
+        let ours = Program::compile(&format!("alternates-{name}"), "alternates.c", flags);
+        for how in ["smallest", "small", "unmapped", "partly", "coroutine"] {
+            let expected = plain.command(&[how]).output().unwrap();
+            assert_eq!(expected.status.signal(), Some(15), "{expected:?}");
+            for sampler in ["timer", "itimer"] {
+                let _ = std::fs::remove_file(ours.directory.join("gmon.out"));
+                let output = ours.command(&[how, "300"]).env("GMON_SAMPLER", sampler).output().unwrap();
+                assert_eq!(output, expected, "{name} {how} {sampler}");
+                let ticks = ticks(&ours.profile(), ours.symbols());
+                let sent = if how == "unmapped" { 600 } else { 300 };
+                assert!(ticks.get("here").is_some_and(|ticks| *ticks >= sent), "{name} {how} {sampler}: {ticks:?}");
+            }
+        }
     }
 }

@@ -5,12 +5,12 @@
 //! or changes everything, and neither another thread nor the child of a `vfork` can come in between.
 
 use core::ffi::c_int;
+use core::ptr;
 
-use super::hidden_handlers::{ENTRY_SIZE, entry_number, hidden, hide, is_hidden};
+use super::alternate_stack::{SA_ONSTACK, alternate_stack, stop_using};
+use super::hidden_handlers::{ENTRY_SIZE, SIGRTMAX, entry_number, hidden, hide, is_hidden};
 use super::machine::{self, numbers};
-use super::signal::{
-    SA_ONSTACK, SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SignalAction, alternate_stack,
-};
+use super::signal::{SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SignalAction};
 use super::{Errno, checked, signal};
 
 /// `struct sigaction` of the C libraries (the kernel's differs).
@@ -98,6 +98,25 @@ pub(crate) fn reveal(signal: c_int) -> bool {
     is_ours
 }
 
+/// Makes all handlers of the runtime leave alternate stacks alone, because a thread's alternate stack is too small or about to
+/// be unmapped. The program does not see the difference.
+pub(crate) fn leave_alternate_stacks() {
+    if !stop_using() {
+        return;
+    }
+    for signal in (1..=SIGRTMAX).filter(|signal| hidden(*signal) != 0) {
+        let mut found = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
+        // SAFETY: nothing is set, and the kernel writes an action; then an action that the kernel had, with another flag.
+        unsafe {
+            let is_found = signal::set_action(signal, ptr::null(), &raw mut found).is_ok();
+            if is_found && is_hidden(signal, found.handler) {
+                found.flags &= !SA_ONSTACK;
+                let _ = signal::set_action(signal, &raw const found, ptr::null_mut());
+            }
+        }
+    }
+}
+
 /// Sets an action as the C libraries do, by a system call: for programs whose C library has no such function.
 ///
 /// # Errors
@@ -120,7 +139,7 @@ pub(crate) unsafe fn set_action_raw(signal: c_int, action: *const Action, before
         mask: action.mask[0],
     });
     let mut found = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
-    let wanted = wanted.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+    let wanted = wanted.as_ref().map_or(ptr::null(), ptr::from_ref);
     let arguments = [signal as usize, wanted.addr(), (&raw mut found).addr(), size_of::<u64>(), 0, 0];
     // The program's own call, which only the program's filters judge.
     // SAFETY: the caller's promise; a set of signals has 8 bytes.

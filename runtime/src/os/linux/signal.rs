@@ -1,9 +1,9 @@
 //! Signals: masks, actions, and sending.
 
+use super::alternate_stack::alternate_stack;
 use super::hidden_handlers::{SIGRTMAX, hide, is_hidden};
 use super::machine::{self, numbers};
 use super::{Errno, call, checked, process_id, thread_id};
-use crate::arch;
 use crate::text::decimal;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -46,7 +46,6 @@ const SI_TIMER: i32 = -2;
 const SI_TKILL: i32 = -6;
 pub(super) const SA_SIGINFO: usize = 4;
 pub(super) const SA_RESTORER: usize = 0x0400_0000;
-pub(super) const SA_ONSTACK: usize = 0x0800_0000;
 pub(crate) const SA_RESTART: usize = 0x1000_0000;
 pub(super) const SA_RESETHAND: usize = 0x8000_0000;
 
@@ -223,15 +222,6 @@ fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<
         (&raw mut (*start).mask).write_volatile(mask);
         set_action(signal, start, ptr::null_mut())
     }
-}
-
-/// The flag that makes a handler run on the thread's alternate stack, if there is one: the thread's own stack may be
-/// too small.
-///
-/// Under valgrind the flag is 0. valgrind takes the flag for the presence of an alternate stack: in a thread without
-/// one, valgrind makes no room for the handler and ends the program as for a stack overflow.
-pub(super) fn alternate_stack() -> usize {
-    if arch::is_in_valgrind() { 0 } else { SA_ONSTACK }
 }
 
 /// Restores the default action of a signal.
