@@ -88,6 +88,11 @@ int main(int argc, char **argv) {
     printf("%d bytes below are overwritten, SIGTERM has %d %d\n", overwritten, found.sa_handler == SIG_DFL, found.sa_flags);
     sigaction(SIGUSR2, NULL, &found);
     printf("SIGUSR2 has %d %#x\n", found.sa_handler == handler, found.sa_flags & SA_ONSTACK);
+    if (argc > 3) { /* what the kernel knows of the sampling signal: handler, flags, restorer, and mask */
+        unsigned long action[4] = {0};
+        syscall(SYS_rt_sigaction, 60, NULL, action, 8);
+        printf("SIG60 has %#lx\n", action[1] & SA_ONSTACK);
+    }
     fflush(stdout);
     raise(SIGTERM);
     return 3;

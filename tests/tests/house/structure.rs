@@ -350,6 +350,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("rate", &["RATE", "WALL", "TICKS"], "what the user asked for, and what the system has"),
     ("producer", &["PRODUCER"], "the child is sampled as its parent is; without rings of its own it says so"),
     ("sampler", &["STOPPED"], "the child is sampled as its parent is; without rings of its own it says so"),
+    ("exits", &["LEFT_TO_CHILDREN"], "the child of the first process takes the signals from there"),
     ("handler", &["CAUGHT"], "the child inherits the handler"),
     (
         "producer",

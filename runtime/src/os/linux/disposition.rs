@@ -10,7 +10,7 @@ use core::ptr;
 use super::alternate_stack::{SA_ONSTACK, alternate_stack, stop_using};
 use super::hidden_handlers::{ENTRY_SIZE, SIGRTMAX, entry_number, hidden, hide, is_hidden};
 use super::machine::{self, numbers};
-use super::signal::{SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SignalAction};
+use super::signal::{SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SIG_IGN, SignalAction};
 use super::{Errno, checked, signal};
 
 /// `struct sigaction` of the C libraries (the kernel's differs).
@@ -83,6 +83,31 @@ pub(crate) fn disguise(signal: c_int, found: &mut Action) {
 /// The handler that the program has set if the kernel has `handler`.
 pub(crate) fn disguised(signal: c_int, handler: usize) -> usize {
     if is_hidden(signal, handler) { SIG_DFL } else { handler }
+}
+
+/// Makes one of `entries`, each of which is a handler, the handler of a signal with the default action. The entry keeps flags
+/// that the program has set with the default action. Any other action stays, and the signal gets a handler when the program
+/// sets the default action.
+///
+/// # Errors
+///
+/// The error of a seccomp filter, and EINVAL for a signal that cannot be caught.
+pub(crate) fn on_fatal_signal(signal: c_int, entries: usize) -> Result<(), Errno> {
+    let mut found = SignalAction { handler: SIG_IGN, flags: 0, restorer: 0, mask: 0 };
+    // SAFETY: nothing is set, and the kernel writes an action.
+    unsafe { signal::set_action(signal, ptr::null(), &raw mut found) }?;
+    hide(signal, entries);
+    if found.handler != SIG_DFL {
+        return Ok(());
+    }
+    if found.flags == 0 {
+        return signal::install_at(signal, entries, 0, 0);
+    }
+    let mut action = Action::new(SIG_DFL, found.flags as u32, found.mask);
+    stand_in(signal, &mut action);
+    (found.handler, found.flags) = (action.handler, action.flags as usize);
+    // SAFETY: the handler has the type that the flags require; the rest is as the program has set it.
+    unsafe { signal::set_action(signal, &raw const found, ptr::null_mut()) }
 }
 
 /// Removes the handler of a fatal signal, unless the handler is the program's. The result says whether there was one

@@ -52,7 +52,9 @@ use call::{call, checked};
 pub(crate) use descriptor::file_mask;
 pub(crate) use descriptor::{CURRENT, Fd};
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use disposition::{Action, disguise, disguised, leave_alternate_stacks, reveal, set_action_raw, stand_in};
+pub(crate) use disposition::{
+    Action, disguise, disguised, leave_alternate_stacks, on_fatal_signal, reveal, set_action_raw, stand_in,
+};
 pub use errno::{Errno, set_errno};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use file::can_write_files;
@@ -77,8 +79,8 @@ pub(crate) use signal::PROFIL_SIGNAL;
 pub(crate) use signal::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, NO_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK,
     SIGPIPE, SIGPROF, SIGXFSZ, SavedSignals, catch_signal, change_mask, contains, default_action, is_caught_by,
-    is_free_for_use, is_not_handled, let_signal_end, let_signal_wait, on_fatal_signal, pending_signals, signal_named,
-    take_signal, try_to_block_signals, uncatch_signal, with_signal, without_signal,
+    is_free_for_use, is_not_handled, let_signal_end, let_signal_wait, pending_signals, signal_named, take_signal,
+    try_to_block_signals, uncatch_signal, with_signal, without_signal,
 };
 pub use signal::{SignalInfo, SignalSet, block_signals, set_blocked_signals};
 pub(crate) use status::{Identity, Status};

@@ -152,19 +152,6 @@ pub(crate) fn catch_signal(signal: c_int, handler: Handler) -> Result<(), Errno>
     Ok(())
 }
 
-/// Makes the first of `entries`, each of which is a handler, the handler of a signal with the default action. An
-/// ignored signal stays ignored, and gets the handler when the program sets the default action.
-pub(crate) fn on_fatal_signal(signal: c_int, entries: usize) -> Result<(), Errno> {
-    let found = handler_of(signal)?;
-    if found == SIG_DFL {
-        install_at(signal, entries, 0, 0)?;
-    }
-    if found == SIG_DFL || found == SIG_IGN {
-        hide(signal, entries);
-    }
-    Ok(())
-}
-
 /// Whether `handler` is the handler of a signal; true if a seccomp filter hides the answer.
 pub(crate) fn is_caught_by(signal: c_int, handler: Handler) -> bool {
     handler_of(signal).map_or(true, |found| found == handler as usize)
@@ -210,7 +197,7 @@ pub(super) fn install(signal: c_int, handler: Handler, flags: usize, mask: u64) 
 }
 
 /// Sets the [`Handler`] at an address.
-fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<(), Errno> {
+pub(super) fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<(), Errno> {
     let mut action = MaybeUninit::<SignalAction>::uninit();
     let start: *mut SignalAction = action.as_mut_ptr();
     let flags = SA_SIGINFO | alternate_stack() | SA_RESTORER | flags;
@@ -333,6 +320,10 @@ pub(crate) const NO_SIGNALS: SignalSet = 0;
 pub(crate) struct SavedSignals(AtomicU64);
 
 impl SavedSignals {
+    pub(crate) const fn none() -> SavedSignals {
+        SavedSignals(AtomicU64::new(NO_SIGNALS))
+    }
+
     pub(crate) fn save(&self, signals: SignalSet) {
         self.0.store(signals, Relaxed);
     }
