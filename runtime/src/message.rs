@@ -106,7 +106,7 @@ pub(crate) fn say_error(parts: &[&[u8]], error: Errno) {
 
 /// Writes what failed, the error, and what the user can do.
 pub(crate) fn say_cure(parts: &[&[u8]], error: Errno, cure: &[&[u8]]) {
-    let mut line = Text::<480>::new();
+    let mut line = Text::<512>::new();
     for part in parts {
         line.push(part);
     }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,11 +220,37 @@ static int see(void) {
     return 0;
 }
 
+/* Three children end by signals: one that it sends itself, an abort, and a fault. With `nested`, their parent is the first
+   process of a new namespace. */
+static int end_children(int nested) {
+    static const int signals[] = {SIGTERM, SIGABRT, SIGSEGV};
+    int status = 0;
+    if (nested && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0)
+        return 77;
+    if (nested && fork() != 0) {
+        wait(&status);
+        return WEXITSTATUS(status);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (fork() == 0) {
+            counted();
+            if (signals[i] == SIGSEGV)
+                *(volatile int *)8 = 0;
+            raise(signals[i]);
+        }
+        wait(&status);
+        printf("child %d of %d: %x\n", i, getpid(), status & 0x7f);
+    }
+    return 3;
+}
+
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "see";
     counted();
     if (strcmp(how, "see") == 0)
         return see();
+    if (strcmp(how, "children") == 0)
+        return end_children(argc > 2);
     if (strcmp(how, "all") == 0) { /* as launchers do before they execute something: also the runtime's own signals */
         for (int signal_number = 1; signal_number < 65; signal_number++)
             signal(signal_number, SIG_DFL);

@@ -1,5 +1,6 @@
 /* Calls a function five times and ends as told. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,28 @@ static void *later(void *unused) {
     for (int i = 0; i < 3; i++)
         counted();
     return unused;
+}
+
+static sem_t gate; /* opened while the first thread is past all functions of atexit */
+static int waiting;
+
+static void *at_the_gate(void *quickly) {
+    sem_wait(&gate);
+    if (quickly)
+        quick_exit(3);
+    exit(3);
+}
+
+static void open_gate(void) {
+    for (int i = 0; i < waiting; i++)
+        sem_post(&gate);
+}
+
+/* The first thread never comes back from here if others wait. */
+__attribute__((destructor)) static void leave_to_others(void) {
+    open_gate();
+    while (waiting)
+        pause();
 }
 
 static void own_handler(int signal) {
@@ -69,6 +92,21 @@ int main(int argc, char **argv) {
         for (int i = 0; i < 4; i++)
             pthread_create(&thread, NULL, forever, NULL);
         return 3;
+    }
+    if (strcmp(how, "together") == 0) { /* other threads exit while the first thread does */
+        waiting = atoi(argv[2]);
+        for (int i = 0; i < waiting; i++)
+            pthread_create(&thread, NULL, at_the_gate, NULL);
+        return 3;
+    }
+    if (strcmp(how, "crowd") == 0) { /* all threads exit at once */
+        for (int i = 0; i < 30; i++)
+            pthread_create(&thread, NULL, at_the_gate, argv[2]);
+        waiting = 30;
+        open_gate();
+        waiting = 0;
+        sem_post(&gate);
+        at_the_gate(argv[2]);
     }
     if (strcmp(how, "pthread_exit") == 0) { /* eight calls */
         pthread_create(&thread, NULL, later, NULL);

@@ -19,11 +19,11 @@ pub(crate) use environment::{Environment, strings};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use filters::{get_ready, is_in_file};
 pub(crate) use merge::RECORDED_BIAS;
-#[allow(unused_imports, reason = "not all systems ask where there is no start-up code")]
-pub(crate) use moncontrol::is_profiled;
 #[cfg(not(feature = "start"))]
 pub(crate) use moncontrol::is_started;
 pub(crate) use moncontrol::{
     _mcleanup, RECORDING, RECORDING_AS_RUN, after_fork_in_child, after_fork_in_parent, before_fork, forget_outside,
     is_ours, look_at_objects, start, write_snapshot,
 };
+#[allow(unused_imports, reason = "not all systems ask where there is no start-up code")]
+pub(crate) use moncontrol::{is_profiled, is_unfinished};

@@ -294,6 +294,12 @@ pub(crate) fn is_profiled() -> bool {
     is_ours() && current().is_some()
 }
 
+/// Whether this process is profiled and has not completed its files yet.
+#[allow(dead_code, reason = "only Linux asks, where several threads can be in `exit` at once")]
+pub(crate) fn is_unfinished() -> bool {
+    is_profiled() && PER_PROCESS.writer.load(SeqCst) != DONE
+}
+
 /// Whether the profile belongs to this process, and not to a parent whose memory the process shares.
 pub(crate) fn is_ours() -> bool {
     ownership::is_ours()

@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering::SeqCst;
 use crate::arch;
 use crate::kernel;
 use crate::os::{a_moment, set_blocked_signals, try_to_block_signals};
-use crate::per_process::{PER_PROCESS, become_writer_soon};
+use crate::per_process::{DONE, PER_PROCESS, become_writer_soon};
 
 /// Runs `work`, which writes the file, in one thread at a time, and then sets `writer` to `after`. Does nothing once
 /// the file is complete. Signals are blocked: a second fatal signal would otherwise leave half a file.
@@ -29,6 +29,9 @@ fn exclusively_with(after: usize, work: &mut dyn FnMut()) {
         // A kernel that writes the file itself leaves little to do, and may forbid system calls on memory that is no stack.
         run(work, !kernel::is_kernels() && blocked.is_some() && !arch::is_in_valgrind());
         PER_PROCESS.writer.store(after, SeqCst);
+    } else if after == DONE {
+        // The other writer has failed, or is stuck. A thread that ends the process must not wait again.
+        PER_PROCESS.writer.store(DONE, SeqCst);
     }
     if let Some(blocked) = blocked {
         set_blocked_signals(blocked);

@@ -56,10 +56,25 @@ struct Arcs {
 pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: Option<&[Tally]>) -> Result<usize, Refusal> {
     let new = lock()?;
     let result = add_locked(new, profile, form, outside);
+    if result.is_err() {
+        remove_new(new);
+    }
     // The unlock is also for processes that were forked in between and have the file open.
     let _ = new.unlock();
     let _ = new.close();
     result
+}
+
+/// Removes the locked file, which will not become the sum, and the side file beside it. A child that waits for the lock starts again.
+#[inline(never)]
+fn remove_new(new: Fd) {
+    let path = names::sum_name(&[NEW]);
+    if let (Ok(directory), Ok(status)) = (output::directory_of(path), new.status())
+        && output::is_named(directory, path, &status)
+    {
+        let _ = directory.unlink(path);
+        let _ = directory.unlink(names::sum_name(&[names::SIDE, NEW]));
+    }
 }
 
 fn add_locked(
@@ -79,9 +94,8 @@ fn add_locked(
     let mut has_side_file = outside.is_some();
     let added = match old {
         Some(file) => {
-            let added = output::refusal(file.status()).and_then(|status| {
-                with_file(profile, file, status.size as usize).map_err(|error| (&b"add to"[..], error))
-            });
+            let added =
+                output::refusal(file.status()).and_then(|status| with_file(profile, file, status.size as usize));
             let _ = file.close();
             has_side_file |= totals.add_file(names::sum_name(&[names::SIDE]));
             added
@@ -149,9 +163,10 @@ fn lock() -> Result<Fd, Refusal> {
 }
 
 /// Adds up a profile and a file of this length.
-fn with_file<'a>(profile: &Finished<'_>, file: Fd, length: usize) -> Result<Sum<'a>, Errno> {
-    let mut reader = Reader::new(file, length).ok_or(Errno::ENOMEM)?;
-    let mut sum = Sum::of(profile, length / GNU_ARC_SIZE).ok_or(Errno::ENOMEM)?;
+fn with_file<'a>(profile: &Finished<'_>, file: Fd, length: usize) -> Result<Sum<'a>, Refusal> {
+    const NO_MEMORY: Refusal = (b"add to", Errno::ENOMEM);
+    let mut reader = Reader::new(file, length).ok_or(NO_MEMORY)?;
+    let mut sum = Sum::of(profile, length / GNU_ARC_SIZE).ok_or(NO_MEMORY)?;
     let mut own = profile.all_arcs().copied().peekable();
     let mut add = |arc: RawArc| {
         while let Some(before) = own.next_if(|own| key(own) < key(&arc)) {
@@ -160,13 +175,17 @@ fn with_file<'a>(profile: &Finished<'_>, file: Fd, length: usize) -> Result<Sum<
         sum_arc(&mut sum.arcs, arc);
     };
     let mut histogram =
-        Histogram { header: &sum.header, samples: sum.samples, carries: sum.carries, touched: sum.touched };
+        Histogram { header: &sum.header, samples: sum.samples, carries: sum.carries, touched: sum.touched, rate: 0 };
     let is_whole = match reader.peek() {
         Some(GNU_MAGIC) => reader.gnu(&mut histogram, &mut add),
         _ => reader.bsd(&mut histogram, &mut add),
     };
     // A file that this runtime has not written, or with another range or rate, is left alone.
-    is_whole.ok_or(Errno::EINVAL)?;
+    let what: &[u8] = match histogram.rate {
+        0 => b"add to, not a sum of this program",
+        _ => b"add to, samples of another rate",
+    };
+    is_whole.ok_or((what, Errno::EINVAL))?;
     own.for_each(|arc| sum_arc(&mut sum.arcs, arc));
     sum.has_carries = sum.carries_somewhere();
     Ok(sum)
@@ -200,6 +219,8 @@ struct Histogram<'a> {
     samples: &'a [AtomicU16],
     carries: &'a [AtomicU16],
     touched: &'a [AtomicU8],
+    /// The other rate of a file whose histogram cannot be added for this reason; 0 for none.
+    rate: i32,
 }
 
 impl Histogram<'_> {
@@ -221,8 +242,12 @@ impl Histogram<'_> {
     }
 
     /// Whether a histogram of a file can be added.
-    fn fits(&self, lowpc: usize, highpc: usize, profrate: i32) -> bool {
-        (lowpc, highpc, profrate) == (self.header.lpc, self.header.hpc, self.header.profrate)
+    fn fits(&mut self, lowpc: usize, highpc: usize, profrate: i32) -> bool {
+        let is_range = (lowpc, highpc) == (self.header.lpc, self.header.hpc);
+        if is_range && profrate != self.header.profrate {
+            self.rate = profrate;
+        }
+        is_range && profrate == self.header.profrate
     }
 }
 
@@ -240,7 +265,7 @@ impl<'a> Sum<'a> {
         }
         let mut sum =
             Sum { header: GmonHdr { ..*profile.header }, samples, carries, touched, arcs, has_carries: false };
-        let histogram = Histogram { header: &sum.header, samples, carries, touched };
+        let histogram = Histogram { header: &sum.header, samples, carries, touched, rate: 0 };
         let mut bin = 0;
         profile.bins.for_each(&mut |part| match part {
             Part::Zeros(bins) => bin += bins,

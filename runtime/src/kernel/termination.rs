@@ -14,7 +14,7 @@ use crate::file::output::{self, Refusal};
 use crate::file::side_file::{self, Of};
 use crate::file::writer::Written;
 use crate::file::{live, mapped, successor, sum};
-use crate::message::{say_count, say_error};
+use crate::message::{say_count, say_cure, say_error};
 use crate::objects::Tally;
 use crate::os::Errno;
 use crate::ownership::is_ours;
@@ -74,7 +74,10 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
             Err((what, error)) => {
                 let own = names::name().to_bytes();
                 let sum = names::other_sum_name(&[]).to_bytes();
-                say_error(&[sum, b": using ", own, b" instead: cannot ", what], error);
+                let is_denied = matches!(error, Errno::EACCES | Errno::EPERM);
+                let why: &[&[u8]] =
+                    if is_denied { &[b", another user has made the sum or the directory"] } else { &[] };
+                say_cure(&[sum, b": using ", own, b" instead: cannot ", what], error, why);
             }
         }
     }

@@ -6,8 +6,9 @@ use core::ffi::{c_char, c_int, c_void};
 use crate::arch::handler_entries;
 use crate::control::{_mcleanup, is_ours};
 use crate::os::{
-    FATAL_SIGNALS, LOOKED_FOR_SIGNALS, NO_SIGNALS, O_RDWR, SignalInfo, SignalSet, contains, default_action,
-    exit_process, let_signal_end, on_fatal_signal, process_id, reveal, set_handler_entries, with_signal,
+    FATAL_SIGNALS, LOOKED_FOR_SIGNALS, NO_SIGNALS, O_RDWR, SavedSignals, SignalInfo, SignalSet, contains,
+    default_action, exit_process, let_signal_end, on_fatal_signal, process_id, reveal, set_handler_entries,
+    with_signal,
 };
 
 unsafe extern "C" {
@@ -30,23 +31,29 @@ pub(crate) fn watch_quick_exit() {
     unsafe { at_quick_exit(_mcleanup) };
 }
 
+/// The signals without a handler of the runtime because this is the first process of its namespace. Its children get the
+/// handlers.
+static LEFT_TO_CHILDREN: SavedSignals = SavedSignals::none();
+
 /// With `signals`, makes fatal signals write the profile. Only signals with the default action get a handler. The program
 /// does not see the handlers.
 pub(crate) fn watch(signals: bool) {
-    if signals && process_id() != FIRST_PROCESS {
-        let first = entries as *const () as usize;
-        set_handler_entries(first);
-        for signal in FATAL_SIGNALS {
-            // A signal that cannot be caught keeps its action.
-            let _ = on_fatal_signal(signal, first);
-        }
+    if signals {
+        set_handler_entries(entries as *const () as usize);
+        watch_again(all());
     }
 }
 
+/// The set of all fatal signals.
+fn all() -> SignalSet {
+    FATAL_SIGNALS.into_iter().fold(NO_SIGNALS, with_signal)
+}
+
 /// Restores the default action of fatal signals, because a seccomp filter is about to forbid what the handler does.
-/// The result is the set of the signals that had the handler.
+/// The result is the set of the signals that had the handler, or whose handlers are left to children.
 pub(crate) fn unwatch() -> SignalSet {
-    let mut had = NO_SIGNALS;
+    let mut had = LEFT_TO_CHILDREN.saved();
+    LEFT_TO_CHILDREN.save(NO_SIGNALS);
     for signal in FATAL_SIGNALS {
         if reveal(signal) {
             had = with_signal(had, signal);
@@ -55,10 +62,17 @@ pub(crate) fn unwatch() -> SignalSet {
     had
 }
 
-/// Undoes [`unwatch`], which returned `had`.
+/// Makes signals write the profile: undoes [`unwatch`], which returned `had`. In the first process of a namespace, the signals
+/// are left to its children.
 pub(crate) fn watch_again(had: SignalSet) {
+    if process_id() == FIRST_PROCESS {
+        LEFT_TO_CHILDREN.save(had);
+        return;
+    }
+    LEFT_TO_CHILDREN.save(NO_SIGNALS);
     for signal in FATAL_SIGNALS {
         if contains(had, signal) {
+            // A signal that cannot be caught keeps its action.
             let _ = on_fatal_signal(signal, entries as *const () as usize);
         }
     }
@@ -67,12 +81,22 @@ pub(crate) fn watch_again(had: SignalSet) {
 /// Removes the handlers that programs look for, if the program could see them.
 pub(crate) fn give_way() {
     LOOKED_FOR_SIGNALS.into_iter().for_each(|signal| _ = reveal(signal));
+    let mut left = NO_SIGNALS;
+    for signal in FATAL_SIGNALS {
+        if contains(LEFT_TO_CHILDREN.saved(), signal) && !LOOKED_FOR_SIGNALS.contains(&signal) {
+            left = with_signal(left, signal);
+        }
+    }
+    LEFT_TO_CHILDREN.save(left);
 }
 
-/// Removes the handlers in the child of a fork that is the first process of its namespace.
+/// Removes the handlers in the child of a fork that is the first process of its namespace, and restores the handlers in a child
+/// of the first process.
 pub(crate) fn after_fork_in_child() {
     if process_id() == FIRST_PROCESS {
-        unwatch();
+        LEFT_TO_CHILDREN.save(unwatch());
+    } else {
+        watch_again(LEFT_TO_CHILDREN.saved());
     }
 }
 

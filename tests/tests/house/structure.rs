@@ -340,6 +340,8 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("start", &["RTLD_FINI", "BEGAN_FIRST", "NOT_RELOCATED"], "how the program was started"),
     ("dlclose", &["THEIRS"], "the C library's functions stay where they are"),
     ("dispositions", &["NEXT_SIGACTION", "NEXT_SIGNAL"], "the C library's functions stay where they are"),
+    ("alternate_stack", &["ARE_USED", "ARE_SET"], "the child inherits the handlers and the alternate stack"),
+    ("alternate_stacks", &["NEXT_MUNMAP"], "the C library's functions stay where they are"),
     ("hidden_handlers", &["HIDDEN", "ENTRIES"], "the child inherits the handlers"),
     ("filter", &["FILTERS", "PIECES", "NUMBER"], "the child inherits the filters"),
     ("guarded", &["DIRECT"], "the child has the same kernel"),
@@ -348,6 +350,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("rate", &["RATE", "WALL", "TICKS"], "what the user asked for, and what the system has"),
     ("producer", &["PRODUCER"], "the child is sampled as its parent is; without rings of its own it says so"),
     ("sampler", &["STOPPED"], "the child is sampled as its parent is; without rings of its own it says so"),
+    ("exits", &["LEFT_TO_CHILDREN"], "the child of the first process takes the signals from there"),
     ("handler", &["CAUGHT"], "the child inherits the handler"),
     (
         "producer",

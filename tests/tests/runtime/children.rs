@@ -29,6 +29,11 @@ fn sum(program: &Program) -> PathBuf {
     program.directory.join(sums[0])
 }
 
+/// The names of files that should have become sums.
+fn unfinished(program: &Program) -> Vec<String> {
+    files(program).into_iter().filter(|name| name.ends_with(".new")).collect()
+}
+
 fn summing(program: &Program, arguments: &[&str]) -> Command {
     let mut command = program.command(arguments);
     command.env("GMON_CHILDREN", "sum");
@@ -187,12 +192,35 @@ fn files_that_are_not_sums_of_this_program_are_left_alone() {
     let output = summing(&program, &["1"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.starts_with("gmon: gmon.program.children-1234abcd.out: using gmon.program."), "{said}");
-    assert!(said.ends_with(" instead: cannot add to: invalid argument (error 22)\n"), "{said}");
+    let why = " instead: cannot add to, not a sum of this program: invalid argument (error 22)\n";
+    assert!(said.ends_with(why), "{said}");
     assert_eq!(fs::read(&place).unwrap(), b"a letter");
+    assert_eq!(unfinished(&program), [""; 0]);
     let own = files(&program)
         .into_iter()
         .find(|name| name.starts_with("gmon.program.") && !name.contains("children") && name.ends_with(".out"));
     assert_eq!(calls(&read(&program.directory.join(own.unwrap())), program.symbols())["calls kept"], 100);
+}
+
+#[test]
+fn children_with_another_rate_leave_files_of_their_own() {
+    let program = Program::compile("children-rate", "children.c", &["-Wl,--build-id=0x1234abcd"]);
+    for form in ["openbsd", "gnu"] {
+        quiet(&summing(&program, &["3"]).env("GMON_FORMAT", form).output().unwrap());
+        let before = fs::read(sum(&program)).unwrap();
+        let output = summing(&program, &["2"]).envs([("GMON_HZ", "50"), ("GMON_FORMAT", form)]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let why = " instead: cannot add to, samples of another rate: invalid argument (error 22)";
+        assert_eq!(said.lines().filter(|line| line.ends_with(why)).count(), 2, "{said}");
+        assert_eq!(said.lines().count(), 2, "{said}");
+        assert_eq!((fs::read(sum(&program)).unwrap() == before, unfinished(&program)), (true, vec![]));
+        let is_own =
+            |name: &String| name.starts_with("gmon.program.") && !name.contains("children") && name.ends_with(".out");
+        let own: Vec<_> = files(&program).into_iter().filter(is_own).map(|name| program.directory.join(name)).collect();
+        let kept: Vec<_> = own.iter().map(|path| calls(&read(path), program.symbols())["calls kept"]).collect();
+        assert_eq!(kept, [100, 100], "{form}");
+        own.iter().chain([&sum(&program)]).for_each(|path| fs::remove_file(path).unwrap());
+    }
 }
 
 #[test]
@@ -264,10 +292,10 @@ fn a_truncated_sum_is_left_alone() {
             let output = summing(&program, &["1"]).output().unwrap();
             assert!(output.status.success());
             assert!(fs::read(&path).unwrap() == whole[..length], "{form} {length}");
-            assert!(String::from_utf8(output.stderr).unwrap().contains(" instead: cannot add to: "));
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(said.contains(" instead: cannot add to, not a sum of this program: "), "{said}");
+            assert_eq!(unfinished(&program), [""; 0]);
         }
         fs::remove_file(&path).unwrap();
-        let left = program.directory.join(format!("{}.new", path.file_name().unwrap().to_str().unwrap()));
-        fs::remove_file(left).unwrap();
     }
 }

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{Program, calls, directory, library};
+use crate::support::{Program, calls, directory, library, read, ticks};
 
 fn programs(name: &str, flags: &[&str]) -> [Program; 2] {
     let plain = Program::compile_with("cc", &format!("{name}-plain"), "dispositions.c", flags);
@@ -194,5 +194,65 @@ fn the_first_process_of_a_namespace_keeps_its_signals() {
     for words in [&["kill", "15"][..], &["raise", "11"], &["again", "2"], &["queue", "6"], &["fault"]] {
         let [found, expected] = [&ours, &plain].map(|program| first(program, words));
         assert_eq!((found.code(), found.signal()), (expected.code(), expected.signal()), "{words:?}");
+    }
+}
+
+/// The children of the first process get signals as all processes do, and leave profiles when signals end them.
+#[test]
+fn children_of_the_first_process_of_a_namespace_leave_profiles() {
+    let [ours, plain] = programs("dispositions-second", &["-O0"]);
+    let run = |program: &Program, words: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--pid", "--fork"]).arg(&program.executable).args(words);
+        command.current_dir(&program.directory).output().unwrap()
+    };
+    for words in [&["children"][..], &["children", "nested"], &["see"]] {
+        for (_, name) in profiles(&ours) {
+            std::fs::remove_file(ours.directory.join(name)).unwrap();
+        }
+        let expected = run(&plain, words);
+        if !matches!(expected.status.code(), Some(0 | 3)) {
+            println!("\nSKIPPED: the first process of a namespace: unshare is forbidden here");
+            return;
+        }
+        assert_eq!(run(&ours, words), expected, "{words:?}");
+        if words[0] == "children" {
+            let counts: Vec<_> = profiles(&ours).into_iter().map(|(count, _)| count).collect();
+            assert_eq!(counts, [Some(1); 3], "{words:?}");
+        }
+    }
+}
+
+/// The calls and the names of the profiles that children have left.
+fn profiles(program: &Program) -> Vec<(Option<u64>, String)> {
+    let names = std::fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap());
+    let childs = names.filter(|name| name.starts_with("gmon.program.") && name.ends_with(".out"));
+    let count = |name: &String| calls(&read(&program.directory.join(name)), program.symbols()).remove("calls counted");
+    childs.map(|name| (count(&name), name)).filter(|(count, _)| count.is_some()).collect()
+}
+
+/// Handlers of the runtime use the alternate stack if they can, because a coroutine's stack may be small, and leave the stack
+/// alone if its memory is too small or gone. The program dies in no case, and sees no difference.
+#[test]
+fn alternate_stacks_of_any_kind_are_no_danger() {
+    for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {
+        let plain = Program::compile_with("cc", &format!("alternates-{name}-plain"), "alternates.c", flags);
+        let ours = Program::compile(&format!("alternates-{name}"), "alternates.c", flags);
+        for how in ["smallest", "small", "unmapped", "partly", "coroutine"] {
+            let expected = plain.command(&[how]).output().unwrap();
+            assert_eq!(expected.status.signal(), Some(15), "{expected:?}");
+            let asked = ours.command(&[how, "0", "flags"]).output().unwrap();
+            let flags = if how == "coroutine" { "SIG60 has 0x8000000\n" } else { "SIG60 has 0\n" };
+            assert!(String::from_utf8_lossy(&asked.stdout).ends_with(flags), "{name} {how}: {asked:?}");
+            for sampler in ["timer", "itimer"] {
+                let _ = std::fs::remove_file(ours.directory.join("gmon.out"));
+                let output = ours.command(&[how, "300"]).env("GMON_SAMPLER", sampler).output().unwrap();
+                assert_eq!(output, expected, "{name} {how} {sampler}");
+                let ticks = ticks(&ours.profile(), ours.symbols());
+                let sent = if how == "unmapped" { 600 } else { 300 };
+                assert!(ticks.get("here").is_some_and(|ticks| *ticks >= sent), "{name} {how} {sampler}: {ticks:?}");
+            }
+        }
     }
 }

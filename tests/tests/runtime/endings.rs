@@ -99,3 +99,16 @@ fn main_returns_while_threads_run_five_hundred_times() {
         assert!(counted(&ours) >= 5);
     }
 }
+
+#[test]
+fn a_thread_exits_while_another_is_in_its_last_destructor() {
+    let ways: [(&[&str], u64); 2] = [(&["together", "1"], 5), (&["together", "30"], 5)];
+    ends("ends-together", &[], &ways);
+    ends("ends-together-static", &["-static"], &ways);
+}
+
+#[test]
+fn thirty_threads_exit_at_once() {
+    let ways: [(&[&str], u64); 2] = [(&["crowd"], 5), (&["crowd", "quickly"], 5)];
+    ends("ends-crowd", &[], &ways.repeat(100));
+}

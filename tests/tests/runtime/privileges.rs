@@ -171,6 +171,28 @@ fn a_child_that_changed_its_user_keeps_its_profile_in_profdir() {
 }
 
 #[test]
+fn a_child_that_cannot_replace_the_sum_of_another_user_leaves_a_file_of_its_own() {
+    if !is_root() {
+        return;
+    }
+    let case = compile("sticky");
+    let place = &case.program.directory;
+    let summing = |words: &[&str]| case.program.command(words).env("GMON_CHILDREN", "sum").output().unwrap();
+    // Everybody may create files, and only their owners may rename them.
+    fs::set_permissions(place, fs::Permissions::from_mode(0o1777)).unwrap();
+    case.clean();
+    assert_eq!(said(&summing(&["fork"])), "");
+    let output = summing(&["fork", "setuid"]);
+    let said = said(&output).trim_end();
+    assert!(said.contains(" instead: cannot ") && said.lines().count() == 1, "{said}");
+    assert!(said.ends_with(", another user has made the sum or the directory"), "{said}");
+    let files = files(place);
+    assert!(!files.iter().any(|(_, name)| name.ends_with(".new")), "{files:?}");
+    let own = |(path, name): &&(PathBuf, String)| name.ends_with(".out") && fs::metadata(path).unwrap().uid() == 65534;
+    assert_eq!(files.iter().filter(own).map(|(path, _)| case.counts(path)).collect::<Vec<_>>(), [(1, Some(4))]);
+}
+
+#[test]
 fn the_superuser_leaves_no_empty_file_where_everybody_may_create_files() {
     if !is_root() {
         return;

@@ -8,7 +8,7 @@ pub(super) const NAMES: [&[u8]; 6] =
 
 /// The global functions of this project's runtime. Other runtimes and C libraries have functions of the same names, so
 /// these names count only next to local functions of this project's runtime.
-const GLOBALS: [&[u8]; 31] = [
+const GLOBALS: [&[u8]; 33] = [
     b"bsd_signal",
     b"daemon",
     b"dlclose",
@@ -27,10 +27,12 @@ const GLOBALS: [&[u8]; 31] = [
     b"moncontrol",
     b"__monstartup",
     b"monstartup",
+    b"munmap",
     b"prctl",
     b"profil",
     b"pthread_sigmask",
     b"sigaction",
+    b"sigaltstack",
     b"signal",
     b"sigprocmask",
     b"sigset",

@@ -1,7 +1,11 @@
 //! Linux, with glibc or musl: one folder per architecture with the same items in each, and what all architectures share.
 
 #[cfg(all(feature = "start", not(test)))]
+mod alternate_stacks;
+#[cfg(all(feature = "start", not(test)))]
 mod arrays;
+#[cfg(all(feature = "start", not(test)))]
+mod concurrent_exits;
 #[cfg(all(feature = "start", not(test)))]
 mod dispositions;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]

@@ -10,7 +10,7 @@ use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 #[cfg(feature = "start")]
-use super::dispositions;
+use super::{alternate_stacks, concurrent_exits, dispositions};
 #[cfg(not(feature = "start"))]
 use crate::control::is_started;
 use crate::control::{_mcleanup, after_fork_in_parent, before_fork, strings};
@@ -113,6 +113,7 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
     #[cfg(feature = "start")]
     if unsafe { getauxval(AT_BASE) } != 0 {
         dispositions::find_next();
+        alternate_stacks::find_next();
     }
     // SAFETY: the C library is initialized as far as `getauxval` needs it.
     if unsafe { getauxval(AT_SECURE) } != 0 {
@@ -122,8 +123,17 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
         // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
         // first behind it. Without memory for them, children are not profiled.
         unsafe { pthread_atfork(before_fork, after_fork_in_parent, begin::after_fork_in_child) };
+        // SAFETY: the C library is up.
         #[cfg(feature = "start")]
-        exits::watch_quick_exit();
+        let has_dynamic_linker = unsafe { getauxval(AT_BASE) } != 0;
+        #[cfg(feature = "start")]
+        {
+            // In a static program, the C library has registered `finish` before, and ends the process by our `_exit`.
+            if BEGAN_FIRST.load(Relaxed) && has_dynamic_linker {
+                concurrent_exits::keep_lists_filled();
+            }
+            exits::watch_quick_exit();
+        }
     };
     // SAFETY: the caller's promise.
     unsafe { begin::begin(name, envp, text, register) };

@@ -80,7 +80,7 @@ fn is_listed(entry: &ThreadEntry) -> bool {
 
 fn put_thread(out: &mut Writer, index: usize, entry: &ThreadEntry) {
     let [first, second] = [0, 1].map(|word| entry.name.get(word).map_or(0, |word| word.load(Relaxed)).to_ne_bytes());
-    let mut name = Text::<16>::new();
+    let mut name = Text::<20>::new();
     first.iter().chain(&second).take_while(|byte| **byte != 0).for_each(|byte| name.push(&[*byte]));
     let in_file = &entry.in_file;
     let item = ThreadItem {

@@ -55,6 +55,10 @@ pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {
 pub(crate) struct SavedSignals([AtomicU64; 2]);
 
 impl SavedSignals {
+    pub(crate) const fn none() -> SavedSignals {
+        SavedSignals([AtomicU64::new(0), AtomicU64::new(0)])
+    }
+
     pub(crate) fn save(&self, signals: SignalSet) {
         let [low, high] = &self.0;
         low.store(signals.low, Relaxed);

@@ -5,12 +5,12 @@
 //! or changes everything, and neither another thread nor the child of a `vfork` can come in between.
 
 use core::ffi::c_int;
+use core::ptr;
 
-use super::hidden_handlers::{ENTRY_SIZE, entry_number, hidden, hide, is_hidden};
+use super::alternate_stack::{SA_ONSTACK, alternate_stack, stop_using};
+use super::hidden_handlers::{ENTRY_SIZE, SIGRTMAX, entry_number, hidden, hide, is_hidden};
 use super::machine::{self, numbers};
-use super::signal::{
-    SA_ONSTACK, SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SignalAction, alternate_stack,
-};
+use super::signal::{SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SIG_IGN, SignalAction};
 use super::{Errno, checked, signal};
 
 /// `struct sigaction` of the C libraries (the kernel's differs).
@@ -85,6 +85,31 @@ pub(crate) fn disguised(signal: c_int, handler: usize) -> usize {
     if is_hidden(signal, handler) { SIG_DFL } else { handler }
 }
 
+/// Makes one of `entries`, each of which is a handler, the handler of a signal with the default action. The entry keeps flags
+/// that the program has set with the default action. Any other action stays, and the signal gets a handler when the program
+/// sets the default action.
+///
+/// # Errors
+///
+/// The error of a seccomp filter, and EINVAL for a signal that cannot be caught.
+pub(crate) fn on_fatal_signal(signal: c_int, entries: usize) -> Result<(), Errno> {
+    let mut found = SignalAction { handler: SIG_IGN, flags: 0, restorer: 0, mask: 0 };
+    // SAFETY: nothing is set, and the kernel writes an action.
+    unsafe { signal::set_action(signal, ptr::null(), &raw mut found) }?;
+    hide(signal, entries);
+    if found.handler != SIG_DFL {
+        return Ok(());
+    }
+    if found.flags == 0 {
+        return signal::install_at(signal, entries, 0, 0);
+    }
+    let mut action = Action::new(SIG_DFL, found.flags as u32, found.mask);
+    stand_in(signal, &mut action);
+    (found.handler, found.flags) = (action.handler, action.flags as usize);
+    // SAFETY: the handler has the type that the flags require; the rest is as the program has set it.
+    unsafe { signal::set_action(signal, &raw const found, ptr::null_mut()) }
+}
+
 /// Removes the handler of a fatal signal, unless the handler is the program's. The result says whether there was one
 /// of the runtime's.
 pub(crate) fn reveal(signal: c_int) -> bool {
@@ -96,6 +121,25 @@ pub(crate) fn reveal(signal: c_int) -> bool {
         hide(signal, 0);
     }
     is_ours
+}
+
+/// Makes all handlers of the runtime leave alternate stacks alone, because a thread's alternate stack is too small or about to
+/// be unmapped. The program does not see the difference.
+pub(crate) fn leave_alternate_stacks() {
+    if !stop_using() {
+        return;
+    }
+    for signal in (1..=SIGRTMAX).filter(|signal| hidden(*signal) != 0) {
+        let mut found = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
+        // SAFETY: nothing is set, and the kernel writes an action; then an action that the kernel had, with another flag.
+        unsafe {
+            let is_found = signal::set_action(signal, ptr::null(), &raw mut found).is_ok();
+            if is_found && is_hidden(signal, found.handler) {
+                found.flags &= !SA_ONSTACK;
+                let _ = signal::set_action(signal, &raw const found, ptr::null_mut());
+            }
+        }
+    }
 }
 
 /// Sets an action as the C libraries do, by a system call: for programs whose C library has no such function.
@@ -120,7 +164,7 @@ pub(crate) unsafe fn set_action_raw(signal: c_int, action: *const Action, before
         mask: action.mask[0],
     });
     let mut found = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
-    let wanted = wanted.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+    let wanted = wanted.as_ref().map_or(ptr::null(), ptr::from_ref);
     let arguments = [signal as usize, wanted.addr(), (&raw mut found).addr(), size_of::<u64>(), 0, 0];
     // The program's own call, which only the program's filters judge.
     // SAFETY: the caller's promise; a set of signals has 8 bytes.

@@ -14,7 +14,7 @@ const SEEK_DATA: usize = 3;
 impl Fd {
     /// Appends the current path of the open file to `path`.
     pub(crate) fn push_path<const N: usize>(self, path: &mut Text<N>) {
-        let mut link = Text::<32>::new();
+        let mut link = Text::<64>::new();
         link.push(b"/proc/self/fd/");
         link.push_decimal(u64::from(self.0.unsigned_abs()));
         if let Some(link) = link.as_c_str() {

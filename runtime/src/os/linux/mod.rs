@@ -1,5 +1,6 @@
 //! Linux. All calls are raw system calls, not the C library's: they set no errno, are no cancellation points, and may
 //! be made below mcount and in a signal handler.
+mod alternate_stack;
 mod auxiliary_vector;
 #[cfg(any(test, feature = "runtime"))]
 mod bpf;
@@ -42,6 +43,8 @@ pub use machine::{
 pub(crate) use machine::{PERF_ORDER, PERF_PROGRAM_COUNTER, PERF_REGISTERS, PERF_STACK_POINTER, numbers, syscall};
 
 pub use crate::arch::LARGEST_PAGE;
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use alternate_stack::{AlternateStack, has_alternate_stack_in, has_alternate_stacks, set_alternate_stack};
 pub use auxiliary_vector::executed_path;
 pub(crate) use auxiliary_vector::vdso;
 use call::{call, checked};
@@ -49,7 +52,9 @@ use call::{call, checked};
 pub(crate) use descriptor::file_mask;
 pub(crate) use descriptor::{CURRENT, Fd};
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use disposition::{Action, disguise, disguised, reveal, set_action_raw, stand_in};
+pub(crate) use disposition::{
+    Action, disguise, disguised, leave_alternate_stacks, on_fatal_signal, reveal, set_action_raw, stand_in,
+};
 pub use errno::{Errno, set_errno};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use file::can_write_files;
@@ -74,8 +79,8 @@ pub(crate) use signal::PROFIL_SIGNAL;
 pub(crate) use signal::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, NO_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK,
     SIGPIPE, SIGPROF, SIGXFSZ, SavedSignals, catch_signal, change_mask, contains, default_action, is_caught_by,
-    is_free_for_use, is_not_handled, let_signal_end, let_signal_wait, on_fatal_signal, pending_signals, signal_named,
-    take_signal, try_to_block_signals, uncatch_signal, with_signal, without_signal,
+    is_free_for_use, is_not_handled, let_signal_end, let_signal_wait, pending_signals, signal_named, take_signal,
+    try_to_block_signals, uncatch_signal, with_signal, without_signal,
 };
 pub use signal::{SignalInfo, SignalSet, block_signals, set_blocked_signals};
 pub(crate) use status::{Identity, Status};

@@ -1,9 +1,9 @@
 //! Signals: masks, actions, and sending.
 
+use super::alternate_stack::alternate_stack;
 use super::hidden_handlers::{SIGRTMAX, hide, is_hidden};
 use super::machine::{self, numbers};
 use super::{Errno, call, checked, process_id, thread_id};
-use crate::arch;
 use crate::text::decimal;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -46,7 +46,6 @@ const SI_TIMER: i32 = -2;
 const SI_TKILL: i32 = -6;
 pub(super) const SA_SIGINFO: usize = 4;
 pub(super) const SA_RESTORER: usize = 0x0400_0000;
-pub(super) const SA_ONSTACK: usize = 0x0800_0000;
 pub(crate) const SA_RESTART: usize = 0x1000_0000;
 pub(super) const SA_RESETHAND: usize = 0x8000_0000;
 
@@ -153,19 +152,6 @@ pub(crate) fn catch_signal(signal: c_int, handler: Handler) -> Result<(), Errno>
     Ok(())
 }
 
-/// Makes the first of `entries`, each of which is a handler, the handler of a signal with the default action. An
-/// ignored signal stays ignored, and gets the handler when the program sets the default action.
-pub(crate) fn on_fatal_signal(signal: c_int, entries: usize) -> Result<(), Errno> {
-    let found = handler_of(signal)?;
-    if found == SIG_DFL {
-        install_at(signal, entries, 0, 0)?;
-    }
-    if found == SIG_DFL || found == SIG_IGN {
-        hide(signal, entries);
-    }
-    Ok(())
-}
-
 /// Whether `handler` is the handler of a signal; true if a seccomp filter hides the answer.
 pub(crate) fn is_caught_by(signal: c_int, handler: Handler) -> bool {
     handler_of(signal).map_or(true, |found| found == handler as usize)
@@ -211,7 +197,7 @@ pub(super) fn install(signal: c_int, handler: Handler, flags: usize, mask: u64) 
 }
 
 /// Sets the [`Handler`] at an address.
-fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<(), Errno> {
+pub(super) fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<(), Errno> {
     let mut action = MaybeUninit::<SignalAction>::uninit();
     let start: *mut SignalAction = action.as_mut_ptr();
     let flags = SA_SIGINFO | alternate_stack() | SA_RESTORER | flags;
@@ -223,15 +209,6 @@ fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<
         (&raw mut (*start).mask).write_volatile(mask);
         set_action(signal, start, ptr::null_mut())
     }
-}
-
-/// The flag that makes a handler run on the thread's alternate stack, if there is one: the thread's own stack may be
-/// too small.
-///
-/// Under valgrind the flag is 0. valgrind takes the flag for the presence of an alternate stack: in a thread without
-/// one, valgrind makes no room for the handler and ends the program as for a stack overflow.
-pub(super) fn alternate_stack() -> usize {
-    if arch::is_in_valgrind() { 0 } else { SA_ONSTACK }
 }
 
 /// Restores the default action of a signal.
@@ -343,6 +320,10 @@ pub(crate) const NO_SIGNALS: SignalSet = 0;
 pub(crate) struct SavedSignals(AtomicU64);
 
 impl SavedSignals {
+    pub(crate) const fn none() -> SavedSignals {
+        SavedSignals(AtomicU64::new(NO_SIGNALS))
+    }
+
     pub(crate) fn save(&self, signals: SignalSet) {
         self.0.store(signals, Relaxed);
     }

@@ -58,7 +58,7 @@ pub(crate) fn store_thread_name(name: &[AtomicU64; 2]) {
 /// The name of another thread of this process, padded with zeros, as two words; zeros if the thread has ended or the name
 /// cannot be read. Async-signal-safe.
 pub(crate) fn name_of_thread(number: i32) -> [u64; 2] {
-    let mut path = Text::<48>::new();
+    let mut path = Text::<64>::new();
     path.push(b"/proc/self/task/");
     path.push_decimal(u64::from(number.unsigned_abs()));
     path.push(b"/comm");

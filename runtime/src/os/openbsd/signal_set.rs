@@ -31,6 +31,10 @@ pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {
 pub(crate) struct SavedSignals(AtomicU32);
 
 impl SavedSignals {
+    pub(crate) const fn none() -> SavedSignals {
+        SavedSignals(AtomicU32::new(0))
+    }
+
     pub(crate) fn save(&self, signals: SignalSet) {
         self.0.store(signals.0, Relaxed);
     }

@@ -36,7 +36,7 @@ use crate::message::{say, say_error};
 use crate::os::{Errno, numbers, process_time, ticks_per_second};
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
-use crate::text::Text;
+use crate::text::Digits;
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
 use producer::{NOTHING, PROCESS, PRODUCER, RING, RING_REFUSED, THREADS, has_ring};
 
@@ -50,7 +50,7 @@ pub(crate) fn choose(wish: &Wish) {
         && let Err(error) = ring::open(plan.rate)
     {
         plan = without_ring(&plan, ticks);
-        let mut rate = Text::<10>::new();
+        let mut rate = Digits::new();
         rate.push_decimal(u64::from(plan.rate));
         say_error(&[b"cannot use the perf_event ring, using timers and GMON_HZ=", rate.as_bytes()], error);
     }
@@ -70,7 +70,7 @@ fn report_differences(wish: &Wish, plan: &Plan) {
         say(&[b"GMON_SAMPLER=", name, b" cannot sample sleeping threads, as GMON_CLOCK=wall requires: using timer"]);
     }
     if plan.is_lower_rate {
-        let [mut wished, mut rate] = [Text::<10>::new(), Text::<10>::new()];
+        let [mut wished, mut rate] = [Digits::new(), Digits::new()];
         wished.push_decimal(u64::from(wish.rate.unwrap_or(DEFAULT_RATE)));
         rate.push_decimal(u64::from(plan.rate));
         let parts: [&[u8]; 4] =
