@@ -74,6 +74,7 @@ pub mod internals {
     pub use crate::analysis::contexts::call_sites::CallSites;
     pub use crate::analysis::contexts::measured::{Measured, StackSelection, Ticks};
     pub use crate::analysis::contexts::tree::{Contexts, Frame};
+    pub use crate::analysis::division::Innermost;
     pub use crate::analysis::flat::Flat;
     pub use crate::analysis::graph::Graph;
     pub use crate::analysis::graph::arcs::Arcs;

@@ -199,8 +199,11 @@ impl<'data> Analysis<'data> {
     /// Returns how much of the profiles the reports account for.
     #[must_use]
     pub fn stats(&self) -> &Stats {
-        let OnDemand { profile, flat_sums, outside_images, stats, .. } = &self.on_demand;
-        stats.get_or_init(|| Stats::new(profile, self.call_graph.graph.call_sums(), *flat_sums, *outside_images))
+        let OnDemand { profile, flat_sums, outside_images, stats, innermost, .. } = &self.on_demand;
+        stats.get_or_init(|| {
+            let missing = innermost.missing_in(profile.histograms());
+            Stats::new(profile, self.call_graph.graph.call_sums(), *flat_sums, *outside_images).with_missing(missing)
+        })
     }
 
     /// Returns a symbol or a path of the input as a report should write it: all but the first bytes of long texts are cut

@@ -56,7 +56,7 @@ impl BoundsTable {
         let Intermediate { functions, graph, input, .. } = intermediate;
         let (profile, options, selections) = (input.profile, input.options, &input.selections);
         let program = Selections::program(functions).flat;
-        let bounds = Bounds::new(profile, functions, &program);
+        let bounds = Bounds::new(profile, &input.innermost, functions, &program);
         let (flat, estimates) = whole(intermediate, &program);
         let chooses_entries = options.choices.iter().any(|choice| choice.subject == Subject::Graph);
         let is_chosen = |id: FunctionId| {
@@ -100,7 +100,7 @@ impl BoundsRow {
 /// Returns the self times and the call graph of the whole program, whatever the user selected.
 fn whole(intermediate: &Intermediate<'_, '_>, program: &Selection) -> (Flat, Graph) {
     let Intermediate { functions, input, .. } = intermediate;
-    let flat = Flat::exact(input.profile.histograms(), functions, program);
+    let flat = Flat::exact(input.profile.histograms(), &input.innermost, functions, program);
     let arcs = Arcs::selected(input.profile.arcs(), functions, &ArcSelection::default(), &[], true);
     let all = Selection::all(functions);
     let choices = GraphSelection { entries: &all, time: &all, excludes_callees: true };

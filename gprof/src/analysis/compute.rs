@@ -45,7 +45,7 @@ impl<'data> Analysis<'data> {
             on_demand: OnDemand::new(
                 input.profile,
                 input.images,
-                FlatSums::new(&flat),
+                (FlatSums::new(&flat), input.innermost),
                 input.outside_images,
                 input.stacks,
             ),

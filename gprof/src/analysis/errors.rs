@@ -7,7 +7,7 @@
 use gmon::Histogram;
 
 use crate::analysis::contexts::sums::StackSums;
-use crate::analysis::flat::{self, Bin};
+use crate::analysis::division::{self, Bin, Innermost};
 use crate::analysis::graph::{Graph, Node};
 use crate::analysis::selection::Selection;
 use crate::symbols::functions::{Function, FunctionId, Functions};
@@ -28,11 +28,11 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Computes the errors of the times that [`flat::Flat::exact`] returns for the same arguments, and of the times of
+    /// Computes the errors of the times that [`Flat::exact`](crate::analysis::flat::Flat::exact) returns for the same arguments, and of the times of
     /// inlined functions.
     #[must_use]
     pub fn new(
-        histograms: &[Histogram],
+        (histograms, innermost): (&[Histogram], &Innermost),
         functions: &Functions<'_>,
         selected: &Selection,
         graph: &Graph,
@@ -41,7 +41,7 @@ impl Errors {
         let mut of_functions = Variances::new(functions.len());
         let mut of_cycles = Variances::new(graph.cycles().len());
         for histogram in histograms {
-            each_bin(histogram, functions, |bin, credits| {
+            each_bin(histogram, innermost, functions, |bin, credits| {
                 let credits = credits.map(|(id, samples)| (functions[id].counts_for, samples));
                 for (owner, samples) in credits.filter(|(owner, _)| selected.selects(*owner)) {
                     of_functions.credit(owner.index(), samples);
@@ -54,7 +54,8 @@ impl Errors {
                 of_cycles.end_bin(bin);
             });
         }
-        let [outlined, inlined] = inlined.map(|inlined| divided(histograms, functions, inlined)).unwrap_or_default();
+        let [outlined, inlined] =
+            inlined.map(|inlined| divided(histograms, innermost, functions, inlined)).unwrap_or_default();
         Errors { functions: of_functions.roots(), cycles: of_cycles.roots(), outlined, inlined, stacks: None }
     }
 
@@ -108,24 +109,30 @@ fn at(errors: &[f64], place: usize) -> f64 {
 /// Calls `take` for each bin that has samples, with each function's share of the samples.
 fn each_bin(
     histogram: &Histogram,
+    innermost: &Innermost,
     functions: &Functions<'_>,
     mut take: impl FnMut(Bin, &mut dyn Iterator<Item = (FunctionId, f64)>),
 ) {
     let bounds = |function: &Function<'_>| (function.address, function.last);
-    flat::share(histogram, functions.as_slice(), bounds, |bin, credits| {
+    division::share(histogram, innermost, functions.as_slice(), bounds, |bin, credits| {
         take(bin, &mut credits.iter().filter_map(|(place, samples)| Some((functions.id(*place)?, *samples))));
     });
 }
 
 /// Returns the errors of functions without the code that was inlined into the functions, and the errors of inlined
 /// functions.
-fn divided(histograms: &[Histogram], functions: &Functions<'_>, inlined: &Inlined<'_>) -> [Vec<f64>; 2] {
+fn divided(
+    histograms: &[Histogram],
+    innermost: &Innermost,
+    functions: &Functions<'_>,
+    inlined: &Inlined<'_>,
+) -> [Vec<f64>; 2] {
     let mut of_functions = Variances::new(functions.len());
     let mut of_inlined = Variances::new(inlined.len());
     for histogram in histograms {
         // For each bin, the samples of inlined code are taken from the function around the code.
         let mut taken = Vec::new();
-        inlined.share(histogram, |bin, credits| {
+        inlined.share(histogram, innermost, |bin, credits| {
             for (place, inside, samples) in credits.iter().copied() {
                 of_inlined.credit(place, samples);
                 taken.push((bin.at, inside, samples));
@@ -133,7 +140,7 @@ fn divided(histograms: &[Histogram], functions: &Functions<'_>, inlined: &Inline
             of_inlined.end_bin(bin);
         });
         let mut taken = taken.into_iter().peekable();
-        each_bin(histogram, functions, |bin, credits| {
+        each_bin(histogram, innermost, functions, |bin, credits| {
             for (id, samples) in credits {
                 of_functions.credit(functions[id].counts_for.index(), samples);
             }
@@ -212,10 +219,10 @@ mod tests {
     /// Returns the errors of all functions, and of all cycles.
     fn errors(functions: &Functions<'_>, arcs: &[Arc], histograms: &[Histogram]) -> (Vec<f64>, Vec<f64>) {
         let selected = Selection::program(functions);
-        let flat = Flat::exact(histograms, functions, &selected);
+        let flat = Flat::exact(histograms, &Innermost::default(), functions, &selected);
         let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
         let graph = Graph::new(Arcs::new(arcs, functions), &flat, functions, choices);
-        let errors = Errors::new(histograms, functions, &selected, &graph, None);
+        let errors = Errors::new((histograms, &Innermost::default()), functions, &selected, &graph, None);
         let of_function = |id: FunctionId| errors.of(Node::Function(id));
         let of_cycle = |at| errors.of(Node::Cycle(at));
         (functions.ids().map(of_function).collect(), (0..graph.cycles().len()).map(of_cycle).collect())
@@ -261,11 +268,11 @@ mod tests {
         let inlined = Inlined::made_up(&inlined, names);
         let selected = Selection::program(&functions);
         let all = [histogram(&[64, 144, 100, 9], false)];
-        let flat = Flat::exact(&all, &functions, &selected);
+        let flat = Flat::exact(&all, &Innermost::default(), &functions, &selected);
         let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
         let graph = Graph::new(Arcs::new(&[], &functions), &flat, &functions, choices);
-        let errors = Errors::new(&all, &functions, &selected, &graph, Some(&inlined));
-        let times: Vec<f64> = inlined.times(&all).into_iter().map(|time| time.time).collect();
+        let errors = Errors::new((&all, &Innermost::default()), &functions, &selected, &graph, Some(&inlined));
+        let times: Vec<f64> = inlined.times(&all, &Innermost::default()).into_iter().map(|time| time.time).collect();
         assert_eq!(times, [32.0 + 72.0, 72.0, 50.0]);
         // Halves of bins have a quarter of the variance.
         let of_inlined = [0, 1, 2].map(|place| errors.of_inlined(place));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::bounds::Bounds;
 use super::flame::{Flame, FlameSubject, MOST_FRAMES, dominated, estimated, measured};
-use super::model::Analysis;
+use super::model::{Analysis, OnDemand};
 use super::selection::Selections;
 use super::stack_tree::StackTree;
 use crate::load::stacks::Thread;
@@ -47,7 +47,8 @@ impl<'data> Analysis<'data> {
 
     fn all_bounds(&self) -> Bounds {
         let program = Selections::program(&self.functions).flat;
-        Bounds::new(self.on_demand.profile, &self.functions, &program)
+        let OnDemand { profile, innermost, .. } = &self.on_demand;
+        Bounds::new(profile, innermost, &self.functions, &program)
     }
 
     /// Returns the name of a frame of a flame graph. What is not a function has a name in parentheses or angle brackets.

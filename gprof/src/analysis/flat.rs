@@ -2,6 +2,7 @@
 
 use gmon::{Bins, Histogram};
 
+use super::division::{Innermost, share};
 use crate::analysis::selection::Selection;
 use crate::image::UNIT;
 use crate::symbols::functions::{Function, FunctionId, Functions};
@@ -45,7 +46,7 @@ impl Flat {
         for histogram in histograms {
             // Samples that are addresses need no rounding. GNU gprof does not read such profiles.
             if matches!(histogram.bins(), Bins::Sparse { .. }) {
-                flat.add_exactly(histogram, functions, selected);
+                flat.add_exactly(histogram, &Innermost::default(), functions, selected);
             } else {
                 flat.add(histogram, scale, &starts, functions, selected);
             }
@@ -54,20 +55,32 @@ impl Flat {
     }
 
     /// Divides the samples without rounding: a bin covers its addresses to the byte, the last function reaches to its
-    /// end, and no function gets samples from addresses outside of all functions.
+    /// end, and no function gets samples from addresses outside of all functions. Samples with stacks are in the functions of
+    /// their innermost frames.
     #[must_use]
-    pub fn exact(histograms: &[Histogram], functions: &Functions<'_>, selected: &Selection) -> Flat {
+    pub fn exact(
+        histograms: &[Histogram],
+        innermost: &Innermost,
+        functions: &Functions<'_>,
+        selected: &Selection,
+    ) -> Flat {
         let mut flat = Flat::empty(functions);
         for histogram in histograms {
-            flat.add_exactly(histogram, functions, selected);
+            flat.add_exactly(histogram, innermost, functions, selected);
         }
         flat
     }
 
-    fn add_exactly(&mut self, histogram: &Histogram, functions: &Functions<'_>, selected: &Selection) {
+    fn add_exactly(
+        &mut self,
+        histogram: &Histogram,
+        innermost: &Innermost,
+        functions: &Functions<'_>,
+        selected: &Selection,
+    ) {
         self.total += histogram.total() as f64;
         let bounds = |function: &Function<'_>| (function.address, function.last);
-        share(histogram, functions.as_slice(), bounds, |_, credits| {
+        share(histogram, innermost, functions.as_slice(), bounds, |_, credits| {
             for (at, credit) in credits.iter().copied() {
                 // A user who selects a function means the copies that count for the function as well.
                 match functions.id(at).map(|id| functions[id].counts_for) {
@@ -132,49 +145,6 @@ impl Flat {
     }
 }
 
-/// The samples of one bin.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bin {
-    /// The index of the bin in the histogram.
-    pub(crate) at: u64,
-    /// The number of samples, which is not 0.
-    pub(crate) count: f64,
-}
-
-/// Divides the samples of each bin that has any among pieces of code, in proportion to the bytes of each piece in the
-/// bin. `take` gets the bin, and a list of pieces: the index of each piece in `table`, and the samples of the piece.
-/// `bounds` returns the first and the last address of a piece. Pieces must ascend and must not overlap.
-pub(crate) fn share<T>(
-    histogram: &Histogram,
-    table: &[T],
-    bounds: impl Fn(&T) -> (u64, u64),
-    mut take: impl FnMut(Bin, &[(usize, f64)]),
-) {
-    let mut first = table.partition_point(|piece| bounds(piece).1 < histogram.lowpc());
-    let mut credits = Vec::new();
-    for (bin, count) in histogram.hit() {
-        let count = count as f64;
-        let range = histogram.bin_range(bin);
-        // A bin that is smaller than a byte stands for the byte that the bin lies in.
-        let (start, last) = (range.start, range.end.saturating_sub(1).max(range.start));
-        while table.get(first).is_some_and(|piece| bounds(piece).1 < start) {
-            first += 1;
-        }
-        credits.clear();
-        for (at, piece) in table.iter().enumerate().skip(first) {
-            let (piece_start, piece_last) = bounds(piece);
-            if piece_start > last {
-                break;
-            }
-            // In a damaged file, the last function may end before it begins.
-            if let Some(more) = last.min(piece_last).checked_sub(start.max(piece_start)) {
-                credits.push((at, count * (more as f64 + 1.0) / ((last - start) as f64 + 1.0)));
-            }
-        }
-        take(Bin { at: bin, count }, &credits);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,7 +183,7 @@ mod tests {
         // Bins of 3 1/3 bytes, and functions that begin at odd addresses.
         let bins = histogram(0x100, 0x10a, &[6, 6, 6]);
         let functions = functions(&[0x101, 0x105]);
-        let flat = Flat::exact(&[bins], &functions, &Selection::program(&functions));
+        let flat = Flat::exact(&[bins], &Innermost::default(), &functions, &Selection::program(&functions));
         // The first bin is 0x100..0x104, the second 0x104..0x107, the third 0x107..0x10a.
         assert_eq!((flat.time, flat.total), (vec![4.5 + 2.0, 4.0 + 6.0], 18.0));
     }

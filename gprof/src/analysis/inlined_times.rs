@@ -2,7 +2,7 @@
 
 use gmon::Histogram;
 
-use crate::analysis::flat::{self, Bin};
+use crate::analysis::division::{self, Bin, Innermost};
 use crate::symbols::functions::FunctionId;
 use crate::symbols::inlines::Inlined;
 
@@ -20,13 +20,19 @@ pub struct InlinedTime<'data> {
 }
 
 impl<'data> Inlined<'data> {
-    /// Divides the samples of each bin among inlined functions, as [`flat::Flat::exact`] divides samples among
+    /// Divides the samples of each bin among inlined functions, as [`Flat::exact`](crate::analysis::flat::Flat::exact) divides samples among
     /// functions. `take` gets the bin, and for each inlined function its index, the function around its code, and its
     /// samples.
-    pub(crate) fn share(&self, histogram: &Histogram, mut take: impl FnMut(Bin, &[(usize, FunctionId, f64)])) {
+    pub(crate) fn share(
+        &self,
+        histogram: &Histogram,
+        innermost: &Innermost,
+        mut take: impl FnMut(Bin, &[(usize, FunctionId, f64)]),
+    ) {
         let mut credits = Vec::new();
-        flat::share(
+        division::share(
             histogram,
+            innermost,
             &self.ranges,
             |range| (range.start, range.last),
             |bin, ranges| {
@@ -42,10 +48,10 @@ impl<'data> Inlined<'data> {
 
     /// Returns the times of all inlined functions that took any.
     #[must_use]
-    pub fn times(&self, histograms: &[Histogram]) -> Vec<InlinedTime<'data>> {
+    pub fn times(&self, histograms: &[Histogram], innermost: &Innermost) -> Vec<InlinedTime<'data>> {
         let mut times = vec![0.0; self.functions.len()];
         for histogram in histograms {
-            self.share(histogram, |_, credits| {
+            self.share(histogram, innermost, |_, credits| {
                 for (place, _, samples) in credits {
                     times[*place] += samples;
                 }

@@ -11,6 +11,7 @@ use super::contexts::call_sites::CallSites;
 use super::contexts::measured::{Measured, StackSelection};
 use super::contexts::sums::StackSums;
 use super::contexts::tree::Contexts;
+use super::division::Innermost;
 use super::errors::Errors;
 use super::flat::Flat;
 use super::graph::Graph;
@@ -63,6 +64,8 @@ pub(super) struct Input<'data> {
     pub(super) files: &'data [FileInfo],
     /// The contents of the side files.
     pub(super) side_files: &'data [SideInfo],
+    /// The samples of stacks by address, if the bins are divided exactly.
+    pub(super) innermost: Innermost,
     /// The stacks of the samples, if there are any.
     pub(super) stacks: Option<StackInput<'data>>,
 }
@@ -118,14 +121,18 @@ impl<'data> Input<'data> {
             wanted,
             files: loaded.files(),
             side_files: loaded.side_files(),
+            innermost: Innermost::of(loaded, options),
             stacks: loaded.stacks().map(|stacks| StackInput { stacks, code: loaded.code(), all_calls }),
         }
     }
 
     /// Divides the samples among the functions.
     pub(super) fn flat(&self, functions: &Functions<'_>) -> Flat {
-        let divide = if self.options.rules.divides_bins_exactly { Flat::exact } else { Flat::new };
-        divide(self.profile.histograms(), functions, &self.selections.flat)
+        let (histograms, selected) = (self.profile.histograms(), &self.selections.flat);
+        match self.options.rules.divides_bins_exactly {
+            true => Flat::exact(histograms, &self.innermost, functions, selected),
+            false => Flat::new(histograms, functions, selected),
+        }
     }
 
     /// Whether the times of called functions are those that stacks show.
@@ -211,8 +218,9 @@ impl<'data> Input<'data> {
     pub(super) fn errors(&self, functions: &Functions<'_>, graph: &Graph, stacks: Option<&StackSums>) -> Errors {
         match self.options.computes_errors() {
             true => {
-                let (histograms, selected) = (&self.profile.histograms(), &self.selections.flat);
-                let errors = Errors::new(histograms, functions, selected, graph, self.inlined.as_ref());
+                let samples = (self.profile.histograms(), &self.innermost);
+                let selected = &self.selections.flat;
+                let errors = Errors::new(samples, functions, selected, graph, self.inlined.as_ref());
                 errors.with_stacks(stacks)
             }
             false => Errors::default(),

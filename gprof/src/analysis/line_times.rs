@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use gmon::Histogram;
 
-use crate::analysis::flat;
+use crate::analysis::division::{self, Innermost};
 use crate::image::lines::{LineRange, Lines, OfFiles};
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::line_symbols::within;
@@ -27,7 +27,7 @@ impl LineTimes {
     /// address in a histogram is the address in the image plus `shift`.
     #[must_use]
     pub fn new(
-        histograms: &[Histogram],
+        (histograms, innermost): (&[Histogram], &Innermost),
         shift: u64,
         code: Range<u64>,
         lines: &Lines<'_>,
@@ -39,8 +39,8 @@ impl LineTimes {
         let moved = |address: u64| address.wrapping_add(shift);
         let bounds = |range: &LineRange| (moved(range.start), moved(range.end.saturating_sub(1)));
         for histogram in histograms {
-            flat::share(histogram, &ranges, bounds, |_, credits| {
-                for (at, credit) in credits.iter().copied() {
+            division::share(histogram, innermost, &ranges, bounds, |_, credits| {
+                for (at, credit) in credits.iter().copied().filter(|(_, credit)| *credit != 0.0) {
                     let LineRange { start, file, line, .. } = ranges[at];
                     let Some(function) = functions.find(start).map(|id| functions[id].counts_for) else { continue };
                     let file = numbers.get(file, || times.number(&mut known, lines.path(file).full()));

@@ -14,6 +14,7 @@ mod context_rows;
 pub mod contexts;
 mod counts;
 mod difference;
+pub mod division;
 mod drawn_graph;
 mod empty_profile;
 pub mod entries;

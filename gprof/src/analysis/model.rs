@@ -10,6 +10,7 @@ use super::clock::Clock;
 use super::context_rows::ContextTables;
 use super::contexts::sums::StackSums;
 use super::counts::Count;
+use super::division::Innermost;
 use super::errors::Errors;
 use super::flame::Flame;
 use super::graph::{Graph, Node};
@@ -142,6 +143,7 @@ pub struct Analysis<'data> {
 pub(super) struct OnDemand<'data> {
     pub(super) profile: &'data Profile,
     pub(super) parsed_images: &'data Images<'data>,
+    pub(super) innermost: Innermost,
     pub(super) flat_sums: FlatSums,
     pub(super) outside_images: OutsideImages,
     pub(super) stats: OnceLock<Stats>,
@@ -160,7 +162,7 @@ impl<'data> OnDemand<'data> {
     pub(super) fn new(
         profile: &'data Profile,
         parsed_images: &'data Images<'data>,
-        flat_sums: FlatSums,
+        (flat_sums, innermost): (FlatSums, Innermost),
         outside_images: OutsideImages,
         stacks: Option<StackInput<'data>>,
     ) -> OnDemand<'data> {
@@ -170,6 +172,7 @@ impl<'data> OnDemand<'data> {
         OnDemand {
             profile,
             parsed_images,
+            innermost,
             flat_sums,
             outside_images,
             stats,

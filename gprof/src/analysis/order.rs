@@ -159,6 +159,7 @@ fn callers(layout: &Layout, arcs: &[usize]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::division::Innermost;
     use crate::analysis::flat::Flat;
     use crate::analysis::graph::arcs::Arcs;
     use crate::analysis::graph::propagate::GraphSelection;
@@ -174,7 +175,7 @@ mod tests {
             let arcs: Vec<gmon::Arc> = calls.iter().map(arc).collect();
             let selected = Selection::program(&functions);
             let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
-            let flat = Flat::exact(&[], &functions, &selected);
+            let flat = Flat::exact(&[], &Innermost::default(), &functions, &selected);
             let graph = Graph::new(Arcs::new(&arcs, &functions), &flat, &functions, choices);
             order(functions.ids(), |id| id, &graph).into_iter().map(FunctionId::index).collect::<Vec<_>>()
         };

@@ -180,7 +180,7 @@ pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, rate: 
     let Intermediate { functions, flat, graph, errors, input, .. } = intermediate;
     let Input { selections, options, wanted, profile, .. } = input;
     let inlined = input.inlined.as_ref().filter(|inlined| !inlined.is_empty());
-    let inlined = inlined.map(|inlined| inlined.times(profile.histograms())).unwrap_or_default();
+    let inlined = inlined.map(|inlined| inlined.times(profile.histograms(), &input.innermost)).unwrap_or_default();
     let mut rows = RowSamples::all(functions, flat, graph);
     for row in &mut rows {
         row.error = errors.of_row(row.function);

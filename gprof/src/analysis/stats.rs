@@ -33,6 +33,8 @@ pub struct Stats {
     pub unknown: u64,
     /// The samples and calls in none of the images.
     pub outside_images: OutsideImages,
+    /// The samples of stacks that the bins of the profiles lack.
+    pub missing_in_bins: u64,
 }
 
 impl Stats {
@@ -61,7 +63,13 @@ impl Stats {
             to_outside: calls.to_outside,
             unknown: calls.unknown,
             outside_images,
+            missing_in_bins: 0,
         }
+    }
+
+    /// Sets the number of samples of stacks that the bins lack.
+    pub(super) fn with_missing(self, missing_in_bins: u64) -> Stats {
+        Stats { missing_in_bins, ..self }
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use gmon::{Histogram, Profile};
 
+use crate::analysis::division::Innermost;
 use crate::analysis::line_times::LineTimes;
 use crate::cli::options::{Options, Wanted};
 use crate::image::address_space::Images;
@@ -94,6 +95,8 @@ pub(crate) struct Symbolizer<'a, 'data> {
     images: &'data Images<'data>,
     /// The sum of the profiles of all images.
     profile: &'a Profile,
+    /// The samples of stacks by address, if a report shows the times of lines.
+    innermost: Option<Innermost>,
     /// The code that has samples or calls, if the reports show no other code.
     profiled: Option<ProfiledCode>,
 }
@@ -103,6 +106,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
     where
         'data: 'a,
     {
+        let has_line_times = wanted.source && options.annotation.times || options.makes_page();
         // If the reports show no other lines, not even their number, looking up other lines would be wasted time.
         let only_profiled = options.by_line && options.shows_only_profiled_code(wanted);
         Symbolizer {
@@ -112,6 +116,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
             map: loaded.file_map(),
             images: loaded.images(),
             profile: loaded.profile(),
+            innermost: has_line_times.then(|| Innermost::of(loaded, options)),
             profiled: only_profiled.then(|| ProfiledCode::new(loaded.profile())),
         }
     }
@@ -162,8 +167,10 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let by_function = options.inlines && !options.by_line;
         let inlined = by_function.then(|| Inlined::find(code.clone(), &lines, &image.files, &functions));
         let sources = Sources::new(&order, &functions, &lines);
-        let has_times = wanted.source && options.annotation.times || options.makes_page();
-        let line_times = has_times.then(|| LineTimes::new(histograms, shift, code.clone(), &lines, &functions));
+        let line_times = self.innermost.as_ref().map(|innermost| {
+            let samples = (histograms, innermost);
+            LineTimes::new(samples, shift, code.clone(), &lines, &functions)
+        });
         let line_times = line_times.unwrap_or_default();
         Symbolized { functions, sources, object_files, inlined, inline_stacks, line_times }
     }

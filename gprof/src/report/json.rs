@@ -42,7 +42,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     }
     if let Some(stacks) = analysis.stacks_of_reports() {
         out.write_all(b",\n\"stacks\":")?;
-        write_record(&stack_sums(stacks), out)?;
+        write_record(&stack_sums(stacks, analysis.stats()), out)?;
     }
     if analysis.wants_threads() {
         let threads = analysis.side_files().iter().flat_map(|side| &side.threads);
@@ -235,7 +235,7 @@ fn context_row<'a>(analysis: &'a Analysis<'_>, row: &ContextRow<'_>) -> Record<'
     ]
 }
 
-fn stack_sums<'a>(sums: &StackSums) -> Record<'a> {
+fn stack_sums<'a>(sums: &StackSums, stats: &Stats) -> Record<'a> {
     vec![
         ("stacks", sums.stacks.into()),
         ("whole", sums.whole.into()),
@@ -245,6 +245,7 @@ fn stack_sums<'a>(sums: &StackSums) -> Record<'a> {
         ("profiles_without_stacks", sums.uncovered.count.into()),
         ("samples_of_profiles_without_stacks", sums.uncovered.ticks.into()),
         ("samples_of_runs_without_stacks", sums.partial.ticks.into()),
+        ("samples_missing_in_bins", stats.missing_in_bins.into()),
     ]
 }
 

@@ -48,6 +48,9 @@ fn lines(analysis: &Analysis<'_>, files: &[FileInfo]) -> Vec<Line> {
     let runs = files.iter().filter(|file| !file.is_shared_object).count();
     let mut lines = vec![count(runs as u64, "runs merged", 1), all_samples(analysis)];
     lines.extend(samples(stats));
+    // The bins of a profile have the samples of its side file, unless the two are of different moments.
+    let missing = "samples of stacks that no bin has: the profile and its side file differ, or a bin is at its limit";
+    lines.extend(Some(count(stats.missing_in_bins, missing, 0)).filter(|line| line.is_notable));
     // A line about limits is needed only if a limit left something out.
     lines.extend(limited(analysis).into_iter().filter(|line| line.is_notable));
     lines.push(count(saturated as u64, "bins at the limit of their counters: samples may be missing", 0));

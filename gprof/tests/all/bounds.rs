@@ -4,7 +4,7 @@
 use gmon::{Arc, Histogram, Profile, Unit};
 use gprof::BoundsDoubt;
 use gprof::internals::{
-    ArcSelection, Arcs, Bounds, Flat, Functions, Graph, GraphSelection, Selection, Selections, Symbol,
+    ArcSelection, Arcs, Bounds, Flat, Functions, Graph, GraphSelection, Innermost, Selection, Selections, Symbol,
 };
 use proptest::prelude::*;
 
@@ -222,7 +222,7 @@ fn doubts_are_told() {
 
 /// Returns gprof's estimate for each function, without members of cycles.
 fn estimates(profile: &Profile, functions: &Functions<'_>, program: &Selection) -> Vec<Option<f64>> {
-    let flat = Flat::exact(profile.histograms(), functions, program);
+    let flat = Flat::exact(profile.histograms(), &Innermost::default(), functions, program);
     let arcs = Arcs::selected(profile.arcs(), functions, &ArcSelection::default(), &[], true);
     let choices = GraphSelection { entries: program, time: program, excludes_callees: true };
     let graph = Graph::unranked(arcs, &flat, functions, choices);
@@ -231,7 +231,7 @@ fn estimates(profile: &Profile, functions: &Functions<'_>, program: &Selection) 
 }
 
 fn bounds(profile: &Profile, functions: &Functions<'_>) -> Bounds {
-    Bounds::new(profile, functions, &Selections::program(functions).flat)
+    Bounds::new(profile, &Innermost::default(), functions, &Selections::program(functions).flat)
 }
 
 proptest! {

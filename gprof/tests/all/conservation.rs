@@ -17,7 +17,7 @@
 use std::collections::HashSet;
 
 use gmon::Profile;
-use gprof::internals::{ArcSelection, Arcs, Flat, Functions, Graph, GraphSelection, Selection, Share};
+use gprof::internals::{ArcSelection, Arcs, Flat, Functions, Graph, GraphSelection, Innermost, Selection, Share};
 use gprof::{FunctionId, Node};
 use proptest::prelude::*;
 
@@ -31,7 +31,12 @@ fn graph(
     without: &HashSet<&[u8]>,
 ) -> (Graph, Flat) {
     let none = HashSet::new();
-    let flat = Flat::exact(profile.histograms(), functions, &Selection::by_names(functions, &none, &none));
+    let flat = Flat::exact(
+        profile.histograms(),
+        &Innermost::default(),
+        functions,
+        &Selection::by_names(functions, &none, &none),
+    );
     let arcs = Arcs::selected(profile.arcs(), functions, &ArcSelection::default(), possible, true);
     let selected = Selection::by_names(functions, &none, without);
     let graph = Graph::new(

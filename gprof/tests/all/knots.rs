@@ -5,6 +5,7 @@ use std::io::sink;
 use std::path::Path;
 
 use gmon::side_file::CutReason;
+use gmon::{Hints, Histogram, Order, Word};
 use gprof::{Analysis, Options, Place, Stacks};
 
 pub(crate) const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/");
@@ -48,8 +49,8 @@ pub(crate) const KNOTS: [(&str, u64); 12] = [
     ("... depth depth burn", 4),
 ];
 
-/// Adds a stack, in which each function has called the next one.
-pub(crate) fn push(stacks: &mut Stacks, text: &str, ticks: u64) {
+/// Adds the callers of a stack, in which each function has called the next one. Returns the node of the last caller.
+fn push_callers(stacks: &mut Stacks, text: &str) -> Option<u32> {
     let names: Vec<&str> = text.split(' ').collect();
     let mut parent = None;
     for pair in names.windows(2) {
@@ -62,12 +63,37 @@ pub(crate) fn push(stacks: &mut Stacks, text: &str, ticks: u64) {
         };
         parent = stacks.push(parent, place, 0);
     }
+    parent
+}
+
+/// Adds a stack, in which each function has called the next one.
+pub(crate) fn push(stacks: &mut Stacks, text: &str, ticks: u64) {
+    let parent = push_callers(stacks, text);
     stacks.push(parent, Place::Code(BURN), ticks).unwrap();
+}
+
+/// The address of each sample of the profile, as far as its bin tells the address.
+fn samples() -> Vec<u64> {
+    let bytes = std::fs::read(Path::new(DATA).join("bsd/knots.gmon")).unwrap();
+    let hints = Hints::new().with_word(Word::W64).with_order(Order::Little);
+    let profile = gmon::read(&bytes, &hints).unwrap();
+    let of = |histogram: &Histogram| -> Vec<u64> {
+        let hit = histogram.hit().map(|(bin, count)| (histogram.bin_range(bin).start.max(BURN), count as usize));
+        hit.flat_map(|(address, count)| std::iter::repeat_n(address, count)).collect()
+    };
+    profile.histograms().iter().flat_map(of).collect()
 }
 
 pub(crate) fn knots() -> Stacks {
     let mut stacks = Stacks::new();
-    KNOTS.iter().for_each(|(text, ticks)| push(&mut stacks, text, *ticks));
+    let mut samples = samples().into_iter();
+    for (text, ticks) in KNOTS {
+        let parent = push_callers(&mut stacks, text);
+        let addresses: Vec<u64> = samples.by_ref().take(ticks as usize).collect();
+        for same in addresses.chunk_by(|one, other| one == other) {
+            stacks.push(parent, Place::Code(same[0]), same.len() as u64).unwrap();
+        }
+    }
     stacks.add_cut(CutReason::NO_STACK, 2);
     stacks.add_profile(201, true);
     stacks

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use gmon::Arc;
 use gmon::side_file::CutReason;
 use gprof::internals::{
-    Arcs, CallSites, Code, Flat, Functions, Graph, GraphSelection, Machine, Measured, Selections, StackSelection,
-    contexts,
+    Arcs, CallSites, Code, Flat, Functions, Graph, GraphSelection, Innermost, Machine, Measured, Selections,
+    StackSelection, contexts,
 };
 use gprof::{Frame, FunctionId, Node, Place, StackSums};
 use proptest::prelude::*;
@@ -160,7 +160,7 @@ proptest! {
         let run = &run;
         with_measured(&program, run, |functions, measured| {
             let selections = Selections::program(functions);
-            let flat = Flat::exact(&[run.histogram()], functions, &selections.flat);
+            let flat = Flat::exact(&[run.histogram()], &Innermost::new(Some(&run.stacks)), functions, &selections.flat);
             let arcs = Arcs::selected(&run.arcs, functions, &selections.arcs, &measured.arcs(), true);
             let choices = GraphSelection { entries: &selections.graph, time: &selections.time, excludes_callees: true };
             let graph = Graph::measured(arcs, &flat, functions, choices, measured).ranked(functions);

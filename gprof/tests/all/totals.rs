@@ -1,7 +1,7 @@
 //! Totals of reports: every sample and every call of a random profile is in the report exactly once.
 
 use gmon::Profile;
-use gprof::internals::{Flat, Functions, Selection};
+use gprof::internals::{Flat, Functions, Innermost, Selection};
 use gprof::{Analysis, Format, FunctionId, FunctionInfo, Options, Terminal};
 use proptest::prelude::*;
 
@@ -109,7 +109,7 @@ proptest! {
             functions.merge_copies(&std::collections::HashMap::new());
         }
         let everything = Selection::by_names(&functions, &Default::default(), &Default::default());
-        let flat = Flat::exact(profile.histograms(), &functions, &everything);
+        let flat = Flat::exact(profile.histograms(), &Innermost::default(), &functions, &everything);
         let magnitude = magnitude(&profile);
         for (found, expected) in flat.time.iter().zip(time_by_bytes(&profile, &functions)) {
             prop_assert!(is_close(*found, expected, magnitude), "{found} {expected}");

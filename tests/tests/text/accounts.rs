@@ -9,7 +9,7 @@ use gmon::{Arc, DataModel, Encoding, Form, Hints, Histogram, Order, Profile, Uni
 use gmon_tests::random::Random;
 use gmon_tests::{compile, gprof as reader, read, start_objects};
 use gprof::Node;
-use gprof::internals::{Arcs, Errors, Flat, Functions, Graph, GraphSelection, Selection, Symbol};
+use gprof::internals::{Arcs, Errors, Flat, Functions, Graph, GraphSelection, Innermost, Selection, Symbol};
 
 const GNU: Encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
 
@@ -294,12 +294,14 @@ fn times_scatter_as_standard_errors_predict() {
     let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
     let other = functions.find(0x103).unwrap();
     let mut random = Random::new(7);
+    let samples = Innermost::default();
     let mut run = || {
         let bins = vec![poisson(&mut random, 300.0), poisson(&mut random, 100.0)];
         let all = [Histogram::new(0x100..0x108, Unit::seconds(100), bins).unwrap()];
-        let flat = Flat::exact(&all, &functions, &selected);
+        let flat = Flat::exact(&all, &samples, &functions, &selected);
         let graph = Graph::new(Arcs::new(&[], &functions), &flat, &functions, choices);
-        (flat.time[other.index()], Errors::new(&all, &functions, &selected, &graph, None).of(Node::Function(other)))
+        let of = (all.as_slice(), &samples);
+        (flat.time[other.index()], Errors::new(of, &functions, &selected, &graph, None).of(Node::Function(other)))
     };
     const RUNS: usize = 1000;
     let runs: Vec<(f64, f64)> = (0..RUNS).map(|_| run()).collect();

@@ -17,6 +17,7 @@ mod stacks;
 
 use gmon::Profile;
 
+use crate::analysis::division::Innermost;
 use crate::analysis::selection::Selection;
 use crate::symbols::functions::{FunctionId, Functions};
 use calls::Calls;
@@ -68,8 +69,8 @@ pub struct Bounds {
 impl Bounds {
     /// Computes the bounds of all functions. `program` selects all functions but those of the profiling runtime.
     #[must_use]
-    pub fn new(profile: &Profile, functions: &Functions<'_>, program: &Selection) -> Bounds {
-        let samples = Samples::new(profile.histograms(), functions, program);
+    pub fn new(profile: &Profile, innermost: &Innermost, functions: &Functions<'_>, program: &Selection) -> Bounds {
+        let samples = Samples::new(profile.histograms(), innermost, functions, program);
         let calls = Calls::new(profile, functions);
         let stacks = Stacks::new(&calls, &samples, functions);
         let (upper, is_upper_exact) = upper(&stacks, &samples, functions);

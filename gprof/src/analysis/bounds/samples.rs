@@ -2,7 +2,7 @@
 
 use gmon::Histogram;
 
-use crate::analysis::flat::share;
+use crate::analysis::division::{Innermost, share};
 use crate::analysis::selection::Selection;
 use crate::symbols::functions::{Function, FunctionId, Functions};
 
@@ -30,15 +30,19 @@ pub(super) struct Samples {
 
 impl Samples {
     /// Assigns the samples to functions. `program` selects all functions but those of the profiling runtime.
-    pub(super) fn new(histograms: &[Histogram], functions: &Functions<'_>, program: &Selection) -> Samples {
+    pub(super) fn new(
+        histograms: &[Histogram],
+        innermost: &Innermost,
+        functions: &Functions<'_>,
+        program: &Selection,
+    ) -> Samples {
         let own = vec![0.0; functions.len()];
         let mut samples = Samples { own, shared: Vec::new(), outside: 0.0, has_negative: false };
         let bounds = |function: &Function<'_>| (function.address, function.last);
         for histogram in histograms {
-            share(histogram, functions.as_slice(), bounds, |bin, credits| {
-                let range = histogram.bin_range(bin.at);
+            share(histogram, innermost, functions.as_slice(), bounds, |bin, credits| {
                 let pieces: Vec<FunctionId> = credits.iter().filter_map(|(at, _)| functions.id(*at)).collect();
-                let is_covered = is_covered(&pieces, functions, range.start, range.end);
+                let is_covered = is_covered(&pieces, functions, bin.start, bin.last);
                 samples.add(&pieces, is_covered, bin.count, functions, program);
             });
         }
@@ -73,9 +77,8 @@ impl Samples {
     }
 }
 
-/// Returns whether functions, in the order of their addresses, cover all addresses of a bin.
-fn is_covered(pieces: &[FunctionId], functions: &Functions<'_>, start: u64, end: u64) -> bool {
-    // A bin that is smaller than a byte stands for the byte that the bin lies in.
+/// Returns whether functions, in the order of their addresses, cover all addresses from `start` to `last`.
+fn is_covered(pieces: &[FunctionId], functions: &Functions<'_>, start: u64, last: u64) -> bool {
     let mut next = start;
     for piece in pieces.iter().map(|id| &functions[*id]) {
         if piece.address > next {
@@ -83,5 +86,5 @@ fn is_covered(pieces: &[FunctionId], functions: &Functions<'_>, start: u64, end:
         }
         next = next.max(piece.last.saturating_add(1));
     }
-    next >= end.max(start.saturating_add(1))
+    next > last
 }
