@@ -23,6 +23,7 @@ use crate::cli::options::{Options, Wanted};
 use crate::image::ProgramCode;
 use crate::image::address_space::Images;
 use crate::load::Loaded;
+use crate::load::conservation::Conservation;
 use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::SideInfo;
@@ -63,6 +64,8 @@ pub(super) struct Input<'data> {
     pub(super) files: &'data [FileInfo],
     /// The contents of the side files.
     pub(super) side_files: &'data [SideInfo],
+    /// The samples of the runs whose CPU time is known, and this time.
+    pub(super) conservation: &'data Conservation,
     /// The stacks of the samples, if there are any.
     pub(super) stacks: Option<StackInput<'data>>,
 }
@@ -118,6 +121,7 @@ impl<'data> Input<'data> {
             wanted,
             files: loaded.files(),
             side_files: loaded.side_files(),
+            conservation: loaded.conservation(),
             stacks: loaded.stacks().map(|stacks| StackInput { stacks, code: loaded.code(), all_calls }),
         }
     }

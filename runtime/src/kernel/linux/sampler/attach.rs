@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use super::clock::{Clock, time};
 use super::mark::{OF_THREAD, value};
 use super::process;
-use super::producer::{HAS_TIMERS, PROCESS, PRODUCER, THREAD_REFUSED, THREADS};
+use super::producer::{HAS_TIMERS, PROCESS, PRODUCER, THREAD_REFUSED, THREADS, tell};
 use crate::os::{Errno, Timer};
 use crate::samples::bins;
 
@@ -44,4 +44,5 @@ fn fall_back(error: Errno) {
         // Threads with timers are still sampled.
         PRODUCER.store(THREADS, SeqCst);
     }
+    tell();
 }
