@@ -10,6 +10,7 @@ mod attach;
 mod capacity;
 mod clock;
 mod due;
+mod first_period;
 mod handler;
 mod mark;
 mod phase;
