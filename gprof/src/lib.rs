@@ -110,6 +110,7 @@ pub use cli::options::Options;
 pub use error::Error;
 pub use image::ImageError;
 pub use image::address_space::Mapping;
+pub use load::conservation::Conservation;
 pub use load::outside::OutsideImages;
 pub use load::profile_file::FileInfo;
 pub use load::side_info::{SideInfo, SideObject, SideThread};

@@ -164,6 +164,10 @@ pub mod property {
     pub const RATE: &[u8] = b"rate";
     /// The sampled clock: `cpu` or `wall`.
     pub const CLOCK: &[u8] = b"clock";
+    /// What took the samples: `timer`, `itimer`, or `perf`.
+    pub const SAMPLER: &[u8] = b"sampler";
+    /// The CPU time that the samples stand for, in nanoseconds.
+    pub const CPU: &[u8] = b"cpu";
     /// The name of the machine.
     pub const HOST: &[u8] = b"host";
     /// The rank of the process in its MPI job.

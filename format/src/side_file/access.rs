@@ -60,6 +60,12 @@ impl SideFile {
         decimal(self.property(property::RATE)?)
     }
 
+    /// The CPU time that the samples stand for, in nanoseconds; `None` if unknown.
+    #[must_use]
+    pub fn cpu_time(&self) -> Option<u64> {
+        self.property(property::CPU).and_then(decimal)
+    }
+
     /// The number of runs that the file is of.
     #[must_use]
     pub fn runs(&self) -> u64 {

@@ -304,6 +304,29 @@ fn properties_that_differ_are_not_the_sum_s() {
 }
 
 #[test]
+fn the_cpu_time_is_added_up_if_all_files_have_it() {
+    let of = |time: Option<u64>| {
+        let mut side = small();
+        if let Some(time) = time {
+            side.add_property(property::CPU, time.to_string().as_bytes()).unwrap();
+        }
+        side
+    };
+    let times = |times: &[Option<u64>]| sum(&times.iter().map(|time| of(*time)).collect::<Vec<_>>()).cpu_time();
+    assert_eq!(times(&[Some(7), Some(7), Some(1)]), Some(15));
+    assert_eq!(times(&[Some(7), None, Some(1)]), None);
+    assert_eq!(times(&[None, Some(1)]), None);
+    assert_eq!(times(&[Some(u64::MAX), Some(0)]), Some(u64::MAX));
+    assert_eq!(times(&[Some(u64::MAX), Some(1), Some(0)]), None, "does not fit");
+    // A sum is a summand, and has the property once.
+    let whole = sum(&[sum(&[of(Some(1)), of(Some(2))]), of(Some(3))]);
+    assert_eq!((whole.cpu_time(), whole.properties().filter(|(key, _)| *key == property::CPU).count()), (Some(6), 1));
+    let mut other = small();
+    other.add_property(property::CPU, b"soon").unwrap();
+    assert_eq!(other.cpu_time(), None, "not a number");
+}
+
+#[test]
 fn the_sums_outside_of_objects() {
     let mut side = small();
     side.add_object(5, Object::new(Kind::Vdso, b"[vdso]")).unwrap();

@@ -11,6 +11,7 @@ use super::model::{Analysis, FunctionInfo, OnDemand, SourceLocation};
 use super::rows::{CallTimeUnit, FlatRow};
 use super::stats::Stats;
 use crate::image::address_space::Mapping;
+use crate::load::conservation::Conservation;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::SideInfo;
 use crate::symbols::functions::FunctionId;
@@ -34,6 +35,12 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn side_files(&self) -> &'data [SideInfo] {
         self.side_files
+    }
+
+    /// Returns the samples of the runs whose CPU time is known, and this time; `None` if no CPU time is known.
+    #[must_use]
+    pub fn conservation(&self) -> Option<&'data Conservation> {
+        Some(self.conservation).filter(|conservation| conservation.nanoseconds > 0)
     }
 
     /// Returns the unit of the samples.

@@ -24,6 +24,7 @@ use crate::cli::options::{Options, Wanted};
 use crate::image::ProgramCode;
 use crate::image::address_space::Images;
 use crate::load::Loaded;
+use crate::load::conservation::Conservation;
 use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::SideInfo;
@@ -66,6 +67,8 @@ pub(super) struct Input<'data> {
     pub(super) side_files: &'data [SideInfo],
     /// The samples of stacks by address, if the bins are divided exactly.
     pub(super) innermost: Innermost,
+    /// The samples of the runs whose CPU time is known, and this time.
+    pub(super) conservation: &'data Conservation,
     /// The stacks of the samples, if there are any.
     pub(super) stacks: Option<StackInput<'data>>,
 }
@@ -122,6 +125,7 @@ impl<'data> Input<'data> {
             files: loaded.files(),
             side_files: loaded.side_files(),
             innermost: Innermost::of(loaded, options),
+            conservation: loaded.conservation(),
             stacks: loaded.stacks().map(|stacks| StackInput { stacks, code: loaded.code(), all_calls }),
         }
     }

@@ -27,6 +27,7 @@ use super::stack_tree::StackTree;
 use super::stats::{FlatSums, Stats};
 use crate::cli::options::{Options, Wanted};
 use crate::image::address_space::{Images, Mapping};
+use crate::load::conservation::Conservation;
 use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::SideInfo;
@@ -135,6 +136,8 @@ pub struct Analysis<'data> {
     pub(crate) files: &'data [FileInfo],
     /// The contents of the side files.
     pub(crate) side_files: &'data [SideInfo],
+    /// The samples of the runs whose CPU time is known, and this time.
+    pub(crate) conservation: &'data Conservation,
     /// What the parts that are computed on demand need.
     pub(super) on_demand: OnDemand<'data>,
 }

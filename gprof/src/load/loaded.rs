@@ -9,6 +9,7 @@ use gmon::Profile;
 use gmon::side_file::SideFile;
 use self_cell::self_cell;
 
+use super::conservation::Conservation;
 use super::input_files::{ImageFile, InputFiles};
 use super::outside::OutsideImages;
 use super::profile_file::FileInfo;
@@ -59,6 +60,8 @@ pub(super) struct LoadedSides {
     pub(super) infos: Vec<SideInfo>,
     /// The number of profiles without a side file.
     pub(super) without: usize,
+    /// The samples of all profiles, and their CPU time.
+    pub(super) conservation: Conservation,
 }
 
 impl LoadedSides {
@@ -113,6 +116,12 @@ impl Loaded {
     #[must_use]
     pub fn side_files(&self) -> &[SideInfo] {
         &self.sides.infos
+    }
+
+    /// The samples of the runs whose CPU time is known, and this time.
+    #[must_use]
+    pub fn conservation(&self) -> &Conservation {
+        &self.sides.conservation
     }
 
     /// Adds the stacks of the profile's samples, in place of the stacks that were read. Their addresses are those of the

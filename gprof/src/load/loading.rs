@@ -8,6 +8,7 @@ use std::{iter, mem};
 use gmon::side_file::{Place, SideFile};
 use gmon::{Accumulator, Profile};
 
+use super::conservation::Conservation;
 use super::image_runs::{ImageRuns, tell};
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{Loaded, LoadedSides, Parsed, ParsedFiles};
@@ -45,6 +46,8 @@ pub(super) struct Loading<'o> {
     profiles: Vec<(u64, u64)>,
     /// The number of profiles without a side file.
     pub(super) without_sides: usize,
+    /// The samples of all profiles, and their CPU time.
+    conservation: Conservation,
     calls: CallsBetween,
     /// The sample units of all profiles so far.
     units: Accumulator,
@@ -70,6 +73,7 @@ impl<'o> Loading<'o> {
             sides: Vec::new(),
             profiles: Vec::new(),
             without_sides: 0,
+            conservation: Conservation::default(),
             calls: CallsBetween::default(),
             units: Accumulator::default(),
         }
@@ -153,7 +157,9 @@ impl<'o> Loading<'o> {
         let Loading { profile, all_calls, contents, files, outside_images, stacks, .. } = self;
         let side_files: Vec<SideFile> = self.sides.into_iter().map(|(side, _)| side).collect();
         let side_infos = side_files.iter().map(SideInfo::new).collect();
-        let sides = LoadedSides { files: side_files, infos: side_infos, without: self.without_sides };
+        // The CPU time of some threads is not known.
+        let conservation = if self.options.thread.is_none() { self.conservation } else { Conservation::default() };
+        let sides = LoadedSides { files: side_files, infos: side_infos, without: self.without_sides, conservation };
         Loaded { parsed, profile, all_calls, contents, files, outside_images, stacks, sides }
     }
 
@@ -211,6 +217,7 @@ impl<'o> Loading<'o> {
         self.sides.extend(sides.files.into_iter().zip(images));
         self.profiles.extend(sides.profiles);
         self.without_sides += sides.without;
+        self.conservation.append(sides.conservation);
         self.outside_images.add(&outside_images);
         self.calls = calls;
         Ok((self.add_sum(sum), objects))

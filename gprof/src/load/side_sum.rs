@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use gmon::side_file::{Accumulator, Identity, SideFile};
 
+use super::conservation::Conservation;
+
 /// The identity of a program, or without one its path.
 type ProgramKey = (Identity, Vec<u8>);
 
@@ -16,6 +18,7 @@ pub(super) struct SideSum {
     profiles: Vec<(u64, u64)>,
     /// The number of profiles without a side file.
     without: usize,
+    conservation: Conservation,
 }
 
 /// The sum of the side files of each program, and what is known about each profile.
@@ -26,6 +29,8 @@ pub(super) struct Sides {
     pub(super) profiles: Vec<(u64, u64)>,
     /// The number of profiles without a side file.
     pub(super) without: usize,
+    /// The samples of all profiles, and their CPU time.
+    pub(super) conservation: Conservation,
 }
 
 /// The sum of the side files of one program.
@@ -49,6 +54,7 @@ impl SideSum {
         };
         let outside = side.samples().iter().filter(|samples| samples.thread().is_none());
         let ticks = outside.fold(samples, |sum, samples| sum.saturating_add(samples.total()));
+        self.conservation.add(&side, ticks);
         let in_stacks = side.unwalked().fold(side.contexts().total(), |sum, (_, ticks)| sum.saturating_add(ticks));
         // All ticks of a run are in the stacks, or none is. A sum may be of runs of both kinds. A live profile may have
         // ticks that came after the stacks were read.
@@ -79,7 +85,8 @@ impl SideSum {
 
     /// Adds the files that follow these. Returns `None` when they cannot be added up.
     pub(super) fn append(&mut self, later: SideSum) -> Option<()> {
-        let Sides { files, profiles, without } = later.finish();
+        let Sides { files, profiles, without, conservation } = later.finish();
+        self.conservation.append(conservation);
         self.profiles.extend(profiles);
         self.without += without;
         files.into_iter().try_for_each(|side| self.add_file(side).ok())
@@ -87,10 +94,11 @@ impl SideSum {
 
     /// The sum for each program.
     pub(super) fn finish(self) -> Sides {
-        let sums = self.sums.into_values().map(|sum| match sum {
+        let SideSum { sums, profiles, without, conservation } = self;
+        let sums = sums.into_values().map(|sum| match sum {
             Sum::One(side) => *side,
             Sum::Several(several) => several.finish(),
         });
-        Sides { files: sums.collect(), profiles: self.profiles, without: self.without }
+        Sides { files: sums.collect(), profiles, without, conservation }
     }
 }

@@ -9,6 +9,7 @@ use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, ContextRow, FlatRow, Frame, StackSums, Stats};
 use crate::image::address_space::Mapping;
+use crate::load::conservation::Conservation;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::SideThread;
 use crate::symbols::functions::FunctionId;
@@ -47,6 +48,10 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     if analysis.wants_threads() {
         let threads = analysis.side_files().iter().flat_map(|side| &side.threads);
         write_list("threads", threads.map(thread), out)?;
+    }
+    if let Some(conservation) = analysis.conservation() {
+        out.write_all(b",\n\"conservation\":")?;
+        write_record(&conserved(conservation), out)?;
     }
     out.write_all(b",\n\"statistics\":")?;
     write_record(&statistics(analysis.stats(), analysis.files()), out)?;
@@ -246,6 +251,18 @@ fn stack_sums<'a>(sums: &StackSums, stats: &Stats) -> Record<'a> {
         ("samples_of_profiles_without_stacks", sums.uncovered.ticks.into()),
         ("samples_of_runs_without_stacks", sums.partial.ticks.into()),
         ("samples_missing_in_bins", stats.missing_in_bins.into()),
+    ]
+}
+
+fn conserved<'a>(conservation: &Conservation) -> Record<'a> {
+    let reason = conservation.is_broken().then(|| conservation.likely_reason().as_bytes());
+    vec![
+        ("cpu_time", conservation.cpu_time().into()),
+        ("samples", conservation.samples.into()),
+        ("expected_samples", conservation.expected().into()),
+        ("expected_error", conservation.error().into()),
+        ("is_broken", conservation.is_broken().into()),
+        ("likely_reason", reason.into()),
     ]
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::analysis::{Analysis, LeftOut, Stats};
+use crate::load::conservation::Conservation;
 use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
 use crate::report::number::{Fixed, General};
@@ -47,6 +48,7 @@ fn lines(analysis: &Analysis<'_>, files: &[FileInfo]) -> Vec<Line> {
     let saturated: usize = files.iter().map(|file| file.saturated).sum();
     let runs = files.iter().filter(|file| !file.is_shared_object).count();
     let mut lines = vec![count(runs as u64, "runs merged", 1), all_samples(analysis)];
+    lines.extend(analysis.conservation().map(cpu_time));
     lines.extend(samples(stats));
     // The bins of a profile have the samples of its side file, unless the two are of different moments.
     let missing = "samples of stacks that no bin has: the profile and its side file differ, or a bin is at its limit";
@@ -111,6 +113,20 @@ fn all_samples(analysis: &Analysis<'_>) -> Line {
         Fixed(clock.time(stats.error) + 0.0),
     );
     Line { number, text, is_notable: true }
+}
+
+/// Returns the CPU time of the runs. The footer has the line if samples are missing, or are too many.
+fn cpu_time(conservation: &Conservation) -> Line {
+    let (time, expected, error) = (conservation.cpu_time(), conservation.expected(), conservation.error());
+    let worth = format!("{:.2} seconds of CPU time are worth {:.1} ±{:.1}", Fixed(time), Fixed(expected), Fixed(error));
+    let is_notable = conservation.is_broken();
+    if !is_notable {
+        return Line { number: format!("{:.1}", Fixed(expected)), text: format!("expected: {worth}"), is_notable };
+    }
+    let difference = conservation.difference();
+    let what = if difference < 0.0 { "missing" } else { "too many" };
+    let text = format!("{what}: {worth} samples. Likely reason: {}", conservation.likely_reason());
+    Line { number: format!("{:.1}", Fixed(difference.abs())), text, is_notable }
 }
 
 /// Returns what the samples are divided into.

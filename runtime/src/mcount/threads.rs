@@ -17,8 +17,8 @@ use crate::arch;
 use crate::file;
 use crate::kernel::{self, Clock};
 use crate::os::{
-    SavedSignals, UNKNOWN_THREAD, block_signals, clear, enter_thread, replace, set_blocked_signals, take_reserved,
-    thread_id, thread_is_gone, unmap,
+    SavedSignals, SignalSet, UNKNOWN_THREAD, block_signals, clear, enter_thread, replace, set_blocked_signals,
+    take_reserved, thread_id, thread_is_gone, unmap,
 };
 use crate::ownership;
 use crate::per_process::{Contexts, EndedCalls, NOBODY, PER_PROCESS, become_writer_soon};
@@ -197,14 +197,14 @@ fn record_or_new() -> Option<&'static Thread> {
     }
     let blocked = block_signals();
     // A signal handler may have made the record in between.
-    let thread = record().or_else(make_record);
+    let thread = record().or_else(|| make_record(kernel::to_be_blocked(blocked)));
     set_blocked_signals(kernel::to_be_blocked(blocked));
     thread
 }
 
-/// Gives this thread a record. If signals cannot be blocked, a handler may do so first; then the handler's record is
-/// used.
-fn make_record() -> Option<&'static Thread> {
+/// Gives this thread, which will block the signals `blocked`, a record. If signals cannot be blocked, a handler may do so
+/// first; then the handler's record is used.
+fn make_record(blocked: SignalSet) -> Option<&'static Thread> {
     let id = thread_id();
     let thread = reuse_record(id).or_else(|| register(id))?;
     thread.changing.store(true, SeqCst);
@@ -219,7 +219,7 @@ fn make_record() -> Option<&'static Thread> {
     }
     thread.use_newest();
     thread.changing.store(false, SeqCst);
-    thread.clock.attach(id);
+    thread.clock.attach(id, blocked);
     Some(thread)
 }
 
@@ -355,7 +355,7 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
         if let Some(contexts) = by_thread() {
             thread.entry.begin(contexts);
         }
-        thread.clock.attach(id);
+        thread.clock.attach(id, thread.blocked.saved());
         set_blocked_signals(thread.blocked.saved());
     }
     whole

@@ -103,6 +103,15 @@ impl Account {
         origin.saturating_add(due.saturating_mul(period))
     }
 
+    /// The CPU time at `now` since the first tick was due; `None` if the account does not run.
+    pub(crate) fn passed(&self, now: u64) -> Option<u64> {
+        match self.state.load(SeqCst) {
+            NEVER => None,
+            state if state & STOPPED == 0 => now.checked_sub(state),
+            _ => None,
+        }
+    }
+
     /// Stops the account at the CPU time `now`.
     pub(crate) fn stop(&self, now: u64) {
         let change = |state| (state != NEVER && state & STOPPED == 0).then_some(now.wrapping_sub(state) | STOPPED);
@@ -136,10 +145,10 @@ impl Account {
             place => place,
         };
         let passed = match self.state.load(SeqCst) {
-            NEVER => None,
-            state if state & STOPPED == 0 => now.checked_sub(state),
-            state if is_last => Some(state & !STOPPED).filter(|passed| passed & BEFORE_FIRST == 0),
-            _ => None,
+            state if is_last && state & STOPPED != 0 => {
+                Some(state & !STOPPED).filter(|passed| passed & BEFORE_FIRST == 0)
+            }
+            _ => self.passed(now),
         };
         let passed = passed?.checked_sub(late).filter(|_| place != 0)?;
         let since_counted = passed.saturating_sub(self.counted.load(SeqCst).saturating_mul(period));

@@ -1,5 +1,6 @@
 //! Side files: what they say is in the reports, however it was written.
 
+mod conservation;
 mod differential;
 mod extract;
 mod faults;

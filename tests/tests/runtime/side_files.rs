@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 
-use gmon::side_file::{ELSEWHERE, PROGRAM};
+use gmon::side_file::{ELSEWHERE, PROGRAM, property};
 
 use crate::objects_outside::shared_object;
 use crate::support::{Program, Symbols, calls, compare, quiet, ticks};
@@ -43,6 +43,36 @@ fn a_run_with_five_objects_leaves_two_files() {
             assert_eq!(side.object(side.number(name)).unwrap().is_closed, number % 2 == 1, "{name}");
         }
         compare(&format!("calls back {}", 3 + 4 + 5 + 6 + 7), &program.profile(), program.symbols());
+    }
+}
+
+#[test]
+fn the_side_file_says_which_cpu_time_the_samples_stand_for() {
+    let program = Program::compile("side-cpu-time", "lives.c", &["-O1"]);
+    let ways = [
+        (&[][..], "timer"),
+        (&[("GMON_LIVE", "1")], "timer"),
+        (&[("GMON_SAMPLER", "itimer")], "itimer"),
+        (&[("GMON_SAMPLER", "perf")], "perf"),
+        (&[("GMON_CLOCK", "wall")], "timer"),
+    ];
+    for (variables, sampler) in ways {
+        let output = program.command(&["20000", "2", "20"]).envs(variables.iter().copied()).output().unwrap();
+        if String::from_utf8_lossy(&output.stderr).contains("cannot use the perf_event ring") {
+            println!("\nSKIPPED: the ring: perf_event_open is forbidden here");
+            continue;
+        }
+        let printed = quiet(&output);
+        let used: f64 = printed.split_whitespace().last().unwrap().parse().unwrap();
+        let side = program.side();
+        assert_eq!(side.property(property::SAMPLER), Some(sampler.as_bytes()), "{variables:?}");
+        match side.cpu_time() {
+            // The time before the sampler's start is not in it, and the time of the exit is.
+            Some(time) => assert!((used / 2.0..used * 2.0 + 1.0).contains(&(time as f64 * 1e-9)), "{time}: {printed}"),
+            // The wall clock says nothing about CPU time, nor does a ring that must not look into the kernel.
+            None => assert!(matches!(variables, [("GMON_CLOCK", _) | ("GMON_SAMPLER", "perf")]), "{variables:?}"),
+        }
+        assert!(variables != [("GMON_CLOCK", "wall")] || side.cpu_time().is_none());
     }
 }
 

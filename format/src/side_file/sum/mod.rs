@@ -19,11 +19,11 @@ use tree::TreeSum;
 
 /// The sum of any number of side files of one program.
 ///
-/// Objects are the same if their build IDs are; without a build ID, if their paths are. Threads are the same if
-/// their names are, in one file too. Trees are added up node by node, and samples and calls by object and address. The
-/// sum has the properties that all files have with the same value, no mappings, and no addresses in the kernel or
-/// elsewhere, which mean nothing in another run. It depends on the files only, not on their order, and may be a
-/// summand itself.
+/// Objects are the same if their build IDs are; without a build ID, if their paths are. Threads are the same if their
+/// names are, in one file too. Trees are added up node by node, and samples and calls by object and address. The sum
+/// has the sum of the CPU times if all files have one, the other properties that all files have with the same value,
+/// no mappings, and no addresses in the kernel or elsewhere, which mean nothing in another run. It depends on the
+/// files only, not on their order, and may be a summand itself.
 ///
 /// ```
 /// # use gmon::Word;
@@ -58,6 +58,8 @@ pub struct Accumulator {
 #[derive(Clone, Debug, Default)]
 struct Shared {
     rate: Option<u32>,
+    /// The sum of the CPU times; `None` if a file has none.
+    cpu_time: Option<u64>,
     /// The other properties, except the number of runs.
     properties: BTreeSet<Box<[u8]>>,
 }
@@ -133,16 +135,21 @@ impl Accumulator {
     }
 
     fn add_properties(&mut self, file: &SideFile) {
-        let own = |key: &[u8]| key == property::RATE || key == property::RUNS;
+        let own = |key: &[u8]| [property::RATE, property::CPU, property::RUNS].contains(&key);
         let all = file.properties().zip(&file.properties).filter(|((key, _), _)| !own(key));
         let all: BTreeSet<&Box<[u8]>> = all.map(|(_, property)| property).collect();
         self.runs = self.runs.saturating_add(file.runs());
         match &mut self.shared {
             None => {
                 let properties = all.into_iter().cloned().collect();
-                self.shared = Some(Shared { rate: file.rate(), properties });
+                self.shared = Some(Shared { rate: file.rate(), cpu_time: file.cpu_time(), properties });
             }
-            Some(shared) => shared.properties.retain(|property| all.contains(property)),
+            Some(shared) => {
+                // A sum that exceeds 64 bits is not known.
+                let both = shared.cpu_time.zip(file.cpu_time());
+                shared.cpu_time = both.and_then(|(known, more)| known.checked_add(more));
+                shared.properties.retain(|property| all.contains(property));
+            }
         }
     }
 
@@ -172,8 +179,9 @@ impl Accumulator {
     #[must_use]
     pub fn finish(self) -> SideFile {
         let mut sum = SideFile::new(if self.is_wide { Word::W64 } else { Word::W32 });
-        let Shared { rate, properties } = self.shared.unwrap_or_default();
-        let own = [(property::RATE, rate.map(u64::from)), (property::RUNS, Some(self.runs).filter(|runs| *runs != 1))];
+        let Shared { rate, cpu_time, properties } = self.shared.unwrap_or_default();
+        let runs = Some(self.runs).filter(|runs| *runs != 1);
+        let own = [(property::RATE, rate.map(u64::from)), (property::CPU, cpu_time), (property::RUNS, runs)];
         for (key, value) in own {
             let text = value.map(|value| [key, b"=", format!("{value}").as_bytes()].concat());
             sum.properties.extend(text.map(Vec::into_boxed_slice));

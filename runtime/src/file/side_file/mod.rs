@@ -21,7 +21,7 @@ use super::{live, names, stale, successor};
 pub(crate) use counts::has_contents;
 pub(crate) use header::Of;
 pub(crate) use live_file::{describe_mappings, describe_objects};
-pub(crate) use run::{remember as remember_run, set_rank};
+pub(crate) use run::{Sampled, remember as remember_run, set_rank, set_sampler};
 
 use core::ops::Range;
 

@@ -34,6 +34,33 @@ static RUN: Once<Run> =
 static RANK: AtomicU32 = AtomicU32::new(NO_RANK);
 const NO_RANK: u32 = u32::MAX;
 
+/// What takes the samples: a [`Sampled`].
+static SAMPLER: AtomicU32 = AtomicU32::new(Sampled::Unknown as u32);
+
+/// What takes the samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "the samplers of the BSDs do not say what they are")]
+pub(crate) enum Sampled {
+    Unknown,
+    /// A timer for each thread.
+    ByThread,
+    /// A timer for the process.
+    ByProcess,
+    /// The kernel's ring.
+    ByRing,
+    /// The kernel's ring, which leaves out the time in the kernel. So the CPU time does not say how many samples are due.
+    ByBlindRing,
+}
+
+/// The values of the property, in the order of [`Sampled`].
+const SAMPLERS: [&[u8]; 5] = [b"", b"timer", b"itimer", b"perf", b"perf"];
+
+/// Sets what takes the samples.
+#[allow(dead_code, reason = "as above")]
+pub(crate) fn set_sampler(sampler: Sampled) {
+    SAMPLER.store(sampler as u32, Relaxed);
+}
+
 /// Sets the rank of the process in its MPI job.
 pub(crate) fn set_rank(rank: Option<u32>) {
     RANK.store(rank.unwrap_or(NO_RANK), Relaxed);
@@ -67,6 +94,7 @@ pub(super) fn program_path() -> &'static [u8] {
 pub(super) fn put(out: &mut Writer) {
     out.part(PROPERTIES, |out| {
         put_sampling(out);
+        put_cpu_time(out);
         put_text(out, property::HOST, run().host.as_bytes());
         let rank = RANK.load(Relaxed);
         if rank != NO_RANK {
@@ -85,6 +113,16 @@ pub(super) fn put(out: &mut Writer) {
 pub(super) fn put_sampling(out: &mut Writer) {
     put_number(out, property::RATE, u64::from(run().rate));
     put_text(out, property::CLOCK, if run().is_wall { b"wall" } else { b"cpu" });
+}
+
+/// Writes what takes the samples, and the CPU time that they stand for. A file that is written at the start has no time yet.
+fn put_cpu_time(out: &mut Writer) {
+    let sampler = SAMPLER.load(Relaxed);
+    put_text(out, property::SAMPLER, SAMPLERS.get(sampler as usize).copied().unwrap_or(b""));
+    let time = PER_PROCESS.counted_time.load(Relaxed);
+    if time != 0 && !run().is_wall && sampler != Sampled::ByBlindRing as u32 {
+        put_number(out, property::CPU, time);
+    }
 }
 
 /// Writes a property, unless it is not known.

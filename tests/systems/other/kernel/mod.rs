@@ -45,7 +45,7 @@ pub(crate) struct Clock;
 
 impl Clock {
     pub(crate) fn reset(&self) {}
-    pub(crate) fn attach(&self, thread: i32) {}
+    pub(crate) fn attach(&self, thread: i32, blocked: SignalSet) {}
     pub(crate) fn run(&self, on: bool) {}
     pub(crate) fn settle(&self, is_last: bool) {}
 }

@@ -28,7 +28,7 @@ pub(crate) struct Clock;
 
 impl Clock {
     pub(crate) fn reset(&self) {}
-    pub(crate) fn attach(&self, _thread: i32) {}
+    pub(crate) fn attach(&self, _thread: i32, _blocked: SignalSet) {}
     pub(crate) fn run(&self, _on: bool) {}
     pub(crate) fn settle(&self, _is_last: bool) {}
 }

@@ -4,24 +4,26 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use super::clock::{Clock, time};
 use super::mark::{OF_THREAD, value};
-use super::process;
-use super::producer::{HAS_TIMERS, PROCESS, PRODUCER, THREAD_REFUSED, THREADS};
-use crate::os::{Errno, Timer};
+use super::producer::{HAS_TIMERS, PROCESS, PRODUCER, RING, THREAD_REFUSED, THREADS, tell};
+use super::{first_period, process};
+use crate::os::{Errno, SignalSet, Timer};
 use crate::samples::bins;
 
 impl Clock {
     /// Gives this thread, whose number is `thread`, a timer that replaces the clock's old timer, whose thread has
-    /// ended. May be called below mcount.
-    pub(crate) fn attach(&self, thread: i32) {
+    /// ended. The thread will block the signals `blocked`. May be called below mcount.
+    pub(crate) fn attach(&self, thread: i32, blocked: SignalSet) {
         let old = self.timer.swap(Clock::NONE, SeqCst);
         if old != Clock::NONE {
             Timer(old).delete();
         }
-        if PRODUCER.load(SeqCst) != THREADS {
-            return;
-        }
         self.account.reset();
         self.thread.store(thread, SeqCst);
+        match PRODUCER.load(SeqCst) {
+            THREADS => {}
+            RING => return first_period::begin(self, thread, blocked),
+            _ => return,
+        }
         match Timer::for_this_thread(time(), thread, value(OF_THREAD)) {
             Ok(timer) => {
                 self.timer.store(timer.0, SeqCst);
@@ -44,4 +46,5 @@ fn fall_back(error: Errno) {
         // Threads with timers are still sampled.
         PRODUCER.store(THREADS, SeqCst);
     }
+    tell();
 }

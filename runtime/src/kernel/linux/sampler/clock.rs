@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
 use super::due::{settle, start_timer};
 use super::phase::first_expiry;
-use super::producer::{NOTHING, PRODUCER, THREADS};
+use super::producer::{NOTHING, PRODUCER, RING, THREADS};
 use super::rate::is_wall;
 use crate::os::{TimeOf, Timer};
 use crate::per_process::Account;
@@ -31,7 +31,8 @@ impl Clock {
     /// counted.
     pub(crate) fn run(&self, on: bool) {
         let timer = self.timer.load(SeqCst);
-        if timer == Clock::NONE {
+        // A timer beside the ring is for the first period only.
+        if timer == Clock::NONE || PRODUCER.load(SeqCst) == RING {
             return;
         }
         let on = on && PRODUCER.load(SeqCst) != NOTHING;
@@ -89,8 +90,13 @@ pub(super) fn time() -> TimeOf {
 
 /// The number of ticks to count at `pc` after this number of expiries of this thread's timer.
 pub(super) fn notice(expiries: u32, pc: usize) -> u32 {
+    own().map_or(expiries, |clock| clock.account.notice(expiries, pc))
+}
+
+/// This thread's clock, if the thread has a record.
+pub(super) fn own() -> Option<&'static Clock> {
     // SAFETY: null, or a thread's clock, which is never freed.
-    unsafe { own_clock().as_ref() }.map_or(expiries, |clock| clock.account.notice(expiries, pc))
+    unsafe { own_clock().as_ref() }
 }
 
 /// This thread's clock, which is at the start of the thread's record (an assertion in `threads` ensures that); null

@@ -7,10 +7,10 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::mark::{OF_PROCESS, OF_RING, OF_THREAD, value};
+use super::mark::{OF_FIRST_PERIOD, OF_PROCESS, OF_RING, OF_THREAD, value};
 use super::producer::{PROCESS, PRODUCER, has_ring};
 use super::rate::is_wall;
-use super::{clock, ring};
+use super::{clock, first_period, ring};
 use crate::os::{
     Errno, SAMPLING_SIGNAL, SignalInfo, catch_signal, interrupted_pc, is_caught_by, let_signal_wait, uncatch_signal,
     without_signal,
@@ -50,6 +50,12 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
         if found == value(OF_RING) {
             if has_ring() {
                 ring::read();
+            }
+            return;
+        }
+        if found == value(OF_FIRST_PERIOD) {
+            if let Some(clock) = clock::own() {
+                first_period::notice(clock, pc, context);
             }
             return;
         }

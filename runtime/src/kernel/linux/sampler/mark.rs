@@ -1,7 +1,7 @@
 //! The value that the runtime's timers send with their signal: an address inside an array of the runtime, which tells
 //! the signals from the program's.
 
-static VALUES: [u8; 3] = [0; 3];
+static VALUES: [u8; 4] = [0; 4];
 
 /// The kind of a thread's timer.
 pub(super) const OF_THREAD: usize = 0;
@@ -9,6 +9,9 @@ pub(super) const OF_THREAD: usize = 0;
 pub(super) const OF_PROCESS: usize = 1;
 /// The kind of the timer that has the rings read.
 pub(super) const OF_RING: usize = 2;
+
+/// The kind of a timer for the first period of a thread that the ring samples.
+pub(super) const OF_FIRST_PERIOD: usize = 3;
 
 /// The value that timers of a kind send.
 pub(super) fn value(of: usize) -> usize {

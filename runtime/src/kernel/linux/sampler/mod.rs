@@ -10,6 +10,7 @@ mod attach;
 mod capacity;
 mod clock;
 mod due;
+mod first_period;
 mod handler;
 mod mark;
 mod phase;
@@ -30,7 +31,6 @@ pub(crate) use clock::Clock;
 pub(crate) use handler::{blocked_as_told, to_be_blocked};
 pub(crate) use plan::{HIGHEST_RATE, Sampler, Wish};
 pub(crate) use rate::{is_wall, profrate};
-pub(crate) use report::report;
 
 use crate::message::{say, say_error};
 use crate::os::{Errno, numbers, process_time, ticks_per_second};
@@ -38,7 +38,7 @@ use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 use crate::text::Digits;
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
-use producer::{NOTHING, PROCESS, PRODUCER, RING, RING_REFUSED, THREADS, has_ring};
+use producer::{NOTHING, PROCESS, PRODUCER, RING, RING_REFUSED, THREADS, has_ring, tell};
 
 /// Chooses what produces the ticks, as close to the user's wish as possible, and reports differences. Called at
 /// start-up; without this call, threads have timers.
@@ -88,6 +88,7 @@ pub(crate) fn start() -> Result<(), Errno> {
         rate::set_ticks(ticks_per_second());
         process::prepare();
     })?;
+    tell();
     count_time_from(process_time().unwrap_or(u64::MAX));
     match PRODUCER.load(SeqCst) {
         PROCESS => process::start(),
@@ -108,6 +109,15 @@ fn count_time_from(now: u64) {
     let since = PER_PROCESS.counting_since.swap(now, Relaxed);
     let end = if now == u64::MAX { process_time().unwrap_or(0) } else { now };
     PER_PROCESS.counted_time.fetch_add(end.saturating_sub(since), Relaxed);
+}
+
+/// Adds the CPU time up to now to the time in which ticks are due, if the sampler runs.
+fn count_time() {
+    if PER_PROCESS.counting_since.load(Relaxed) != u64::MAX
+        && let Some(now) = process_time()
+    {
+        count_time_from(now);
+    }
 }
 
 /// Whether sampling can continue behind a filter, for which `permits` answers: the signal's handler returns by
@@ -168,6 +178,12 @@ pub(crate) fn count_stored() {
 /// Counts the ticks that are due and that nobody noticed, after the last tick.
 pub(crate) fn settle_for_good() {
     process::settle(true);
+}
+
+/// Reports what differs from what was reported before. Call this before a file is written, which has the CPU time up to then.
+pub(crate) fn report() {
+    count_time();
+    report::report();
 }
 
 /// Discards the samples that are still in the rings.

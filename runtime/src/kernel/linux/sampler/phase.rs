@@ -10,7 +10,12 @@ use crate::per_process::PER_PROCESS;
 
 /// The time to the first expiry, in nanoseconds, of a timer for the thread or the process with this number.
 pub(super) fn first_expiry(number: i32) -> i64 {
-    first(turn(number, PER_PROCESS.start_time.load(Relaxed)), period(), kernel_tick())
+    first(turn_of(number), period(), kernel_tick())
+}
+
+/// A part of 2^32 for the thread or the process with this number, each of which is as likely as any other.
+pub(super) fn turn_of(number: i32) -> u32 {
+    turn(number, PER_PROCESS.start_time.load(Relaxed))
 }
 
 /// A part of 2^32 that differs from timer to timer. The system gives threads and processes one number after the other, and multiples of the

@@ -2,6 +2,8 @@
 
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::SeqCst};
 
+use super::ring;
+use crate::file::{self, Sampled};
 use crate::ownership::is_ours;
 
 /// What produces the ticks: one of the following.
@@ -20,6 +22,17 @@ pub(super) static HAS_TIMERS: AtomicBool = AtomicBool::new(false);
 /// The error of a timer for a thread, and of a ring for the child of a fork; 0 for none.
 pub(super) static THREAD_REFUSED: AtomicI32 = AtomicI32::new(0);
 pub(super) static RING_REFUSED: AtomicI32 = AtomicI32::new(0);
+
+/// Says in the side file what produces the ticks.
+pub(super) fn tell() {
+    file::set_sampler(match PRODUCER.load(SeqCst) {
+        RING if ring::is_blind_to_kernel() => Sampled::ByBlindRing,
+        RING => Sampled::ByRing,
+        PROCESS => Sampled::ByProcess,
+        THREADS => Sampled::ByThread,
+        _ => return,
+    });
+}
 
 /// Whether there are rings to read. A child that was made without the C library's fork has no rings of its own.
 pub(super) fn has_ring() -> bool {

@@ -12,7 +12,7 @@ use crate::samples::bins;
 use crate::text::Text;
 
 /// Reports what differs from what was reported before.
-pub(crate) fn report() {
+pub(super) fn report() {
     let refused = THREAD_REFUSED.swap(0, Relaxed);
     if refused != 0 {
         let instead: &[u8] = match PRODUCER.load(SeqCst) {

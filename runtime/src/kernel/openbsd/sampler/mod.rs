@@ -34,7 +34,7 @@ impl Clock {
     pub(crate) fn reset(&self) {}
 
     /// Looks at the kernel's counters at a thread's first call, because the runtime is seldom called.
-    pub(crate) fn attach(&self, _thread: i32) {
+    pub(crate) fn attach(&self, _thread: i32, _blocked: SignalSet) {
         look_if_due();
     }
 
