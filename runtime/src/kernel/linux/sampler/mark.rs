@@ -10,6 +10,11 @@ pub(super) const OF_PROCESS: usize = 1;
 /// The kind of the timer that has the rings read.
 pub(super) const OF_RING: usize = 2;
 
+/// Whether a timer of the runtime sends this value.
+pub(super) fn is_mark(found: usize) -> bool {
+    found.wrapping_sub(value(OF_THREAD)) < VALUES.len()
+}
+
 /// The value that timers of a kind send.
 pub(super) fn value(of: usize) -> usize {
     (&raw const VALUES).addr() + of
