@@ -8,7 +8,7 @@ use crate::control::{_mcleanup, is_ours};
 use crate::os::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, NO_SIGNALS, O_RDWR, SavedSignals, SignalInfo, SignalSet, contains,
     default_action, exit_process, let_signal_end, on_fatal_signal, process_id, reveal, set_handler_entries,
-    with_signal,
+    with_signal, without_signal,
 };
 
 unsafe extern "C" {
@@ -80,14 +80,10 @@ pub(crate) fn watch_again(had: SignalSet) {
 
 /// Removes the handlers that programs look for, if the program could see them.
 pub(crate) fn give_way() {
-    LOOKED_FOR_SIGNALS.into_iter().for_each(|signal| _ = reveal(signal));
-    let mut left = NO_SIGNALS;
-    for signal in FATAL_SIGNALS {
-        if contains(LEFT_TO_CHILDREN.saved(), signal) && !LOOKED_FOR_SIGNALS.contains(&signal) {
-            left = with_signal(left, signal);
-        }
+    for signal in LOOKED_FOR_SIGNALS {
+        reveal(signal);
+        LEFT_TO_CHILDREN.save(without_signal(LEFT_TO_CHILDREN.saved(), signal));
     }
-    LEFT_TO_CHILDREN.save(left);
 }
 
 /// Removes the handlers in the child of a fork that is the first process of its namespace, and restores the handlers in a child

@@ -368,6 +368,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("valgrind", &["REQUEST"], "never changes"),
     ("start", &["CLEANUP", "environ", "__progname"], "how the program was started"),
     ("fork", &["NEXT", "NEXT_WITH_DESCRIPTOR", "IS_FOUND"], "the C library's functions stay where they are"),
+    ("shared_signal", &["HANDLER", "FLAGS", "MASK"], "the child inherits the program's handler"),
     ("signal", &["ENTRIES"], "the child inherits the handlers"),
     ("choice", &["IS_ITIMER"], "what the user asked for, and what the system has"),
     ("overflows", &["STARTED", "SAMPLED", "LOOKED"], "the child sets them to its own CPU time"),

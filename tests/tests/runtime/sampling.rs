@@ -181,12 +181,28 @@ fn the_programs_own_interval_timer_is_its_own() {
 }
 
 #[test]
-fn a_program_that_handles_our_signal_gets_a_message() {
+fn a_program_that_handles_our_signal_by_a_system_call_gets_a_message() {
     let program = compile("thief");
     for sampler in SAMPLERS {
         let Some(output) = run(&program, &["thief"], &[("GMON_SAMPLER", sampler)]) else { continue };
         let expected = "gmon: the program handles signal 60, which the sampler needs: samples are missing\n";
         assert_eq!(String::from_utf8_lossy(&output.stderr), expected, "{sampler}");
+    }
+}
+
+/// The program's handler gets the signals that the program or its timers send, with its own mask and flags, and no sample.
+#[test]
+fn a_program_that_handles_our_signal_is_sampled_and_does_not_see_samples() {
+    for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {
+        let plain = Program::compile_with("cc", &format!("sharing-{name}-plain"), "sharing.c", flags);
+        let ours = Program::compile(&format!("sharing-{name}"), "sharing.c", flags);
+        let expected = plain.command(&[]).output().unwrap();
+        assert!(expected.status.success() && expected.stdout.len() > 200, "{expected:?}");
+        for sampler in SAMPLERS {
+            let Some(output) = run(&ours, &[], &[("GMON_SAMPLER", sampler)]) else { continue };
+            assert_eq!(output, expected, "{name} {sampler}");
+            assert!(of(&ticks(&ours.profile(), ours.symbols()), "busy") > 30, "{name} {sampler}");
+        }
     }
 }
 

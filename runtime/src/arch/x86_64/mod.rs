@@ -3,6 +3,7 @@
 #[cfg(all(feature = "start", not(test)))]
 mod handler_entries;
 mod identity;
+mod passing_handler;
 mod stack;
 // Only the runtime records calls.
 #[cfg(any(test, feature = "runtime"))]
@@ -14,6 +15,8 @@ mod weak_symbols;
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use handler_entries::handler_entries;
 pub(crate) use identity::thread_pointer;
+#[allow(unused_imports, reason = "only Linux shares a signal with the program")]
+pub(crate) use passing_handler::passing_handler;
 pub(crate) use stack::call_on_stack;
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use thread::{set_table, set_word, set_word_once, word};

@@ -12,9 +12,11 @@ use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::machine;
+use crate::control::is_ours;
 use crate::os::{
-    self, Action, Errno, SA_RESTART, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK, disguise, disguised, next_definition,
-    set_action_raw, set_errno, stand_in,
+    self, Action, Errno, SA_RESTART, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK, disguise, disguised,
+    is_runtimes_handler_in_place, is_shared, next_definition, programs_action, set_action_raw, set_errno,
+    set_programs_action, stand_in,
 };
 
 const SIG_HOLD: usize = 2;
@@ -89,6 +91,10 @@ global_asm!(".globl sigaction", ".type sigaction, %function", ".set sigaction, {
 
 /// `int sigaction(int signum, const struct sigaction *act, struct sigaction *oldact)`.
 unsafe extern "C" fn set_and_ask(signal: c_int, action: *const Action, before: *mut Action) -> c_int {
+    if is_shared(signal) && is_ours() {
+        // SAFETY: the caller's promise.
+        return unsafe { set_shared(signal, action, before) };
+    }
     let mut other = MaybeUninit::<Action>::uninit();
     let mut action = action;
     if !action.is_null() {
@@ -119,6 +125,35 @@ unsafe extern "C" fn set_and_ask(signal: c_int, action: *const Action, before: *
     result
 }
 
+/// As [`set_and_ask`], for the signal that the program shares with the runtime.
+///
+/// # Safety
+///
+/// As for [`set_and_ask`].
+unsafe fn set_shared(signal: c_int, action: *const Action, before: *mut Action) -> c_int {
+    // SAFETY: null, or an action, by the caller's promise.
+    let wanted = unsafe { action.as_ref() }.copied();
+    // The C library's own calls, as in `sigignore`, change the kernel's handler.
+    // SAFETY: null, or room for an action, by the caller's promise.
+    let found = match unsafe { before.as_mut() } {
+        Some(before) if is_runtimes_handler_in_place() => {
+            let (handler, flags, mask) = programs_action();
+            *before = Action::new(handler, flags, mask);
+            Ok(())
+        }
+        // SAFETY: nothing is set; as above.
+        _ => unsafe { set_action_raw(signal, ptr::null(), before) },
+    };
+    let result = found.and_then(|()| wanted.map_or(Ok(()), |wanted| set_programs_action(&wanted)));
+    result.map_or_else(
+        |error| {
+            set_errno(error);
+            -1
+        },
+        |()| 0,
+    )
+}
+
 /// Sets a handler by [`set_and_ask`]; the result is the previous handler, or `SIG_ERR`.
 fn set(signal: c_int, handler: usize, flags: u32, mask: u64) -> usize {
     if handler == SIG_ERR && !is_musl() {
@@ -136,7 +171,7 @@ fn set(signal: c_int, handler: usize, flags: u32, mask: u64) -> usize {
 unsafe extern "C" fn signal(signal: c_int, handler: usize) -> usize {
     match next_signal() {
         // SAFETY: the caller's promise.
-        Some(next) if handler != SIG_DFL => disguised(signal, unsafe { next(signal, handler) }),
+        Some(next) if handler != SIG_DFL && !is_shared(signal) => disguised(signal, unsafe { next(signal, handler) }),
         _ => {
             // glibc adds the signal to the handler's mask. The system call refuses invalid signals.
             let mask = if is_musl() { 0 } else { 1_u64.wrapping_shl(signal.wrapping_sub(1) as u32) };

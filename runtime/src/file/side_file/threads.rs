@@ -13,7 +13,7 @@ use crate::file::writer::Writer;
 use crate::per_process::{Contexts, OTHERS, PER_PROCESS, THREADS as OWN_ENTRIES, ThreadEntry, ThreadRow};
 use crate::samples::contexts::by_thread;
 use crate::samples::contexts::threads::{see_names, target};
-use crate::text::Text;
+use crate::text::Digits;
 
 /// The name of the entry of all others, which is longer than a name of a thread can be.
 const NAME_OF_OTHERS: &[u8] = b"(all other threads)";
@@ -80,7 +80,7 @@ fn is_listed(entry: &ThreadEntry) -> bool {
 
 fn put_thread(out: &mut Writer, index: usize, entry: &ThreadEntry) {
     let [first, second] = [0, 1].map(|word| entry.name.get(word).map_or(0, |word| word.load(Relaxed)).to_ne_bytes());
-    let mut name = Text::<20>::new();
+    let mut name = Digits::new();
     first.iter().chain(&second).take_while(|byte| **byte != 0).for_each(|byte| name.push(&[*byte]));
     let in_file = &entry.in_file;
     let item = ThreadItem {

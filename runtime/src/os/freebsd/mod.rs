@@ -66,7 +66,7 @@ pub(crate) use signal::{
 };
 pub use signal::{Handler, SignalInfo, block_signals, set_blocked_signals};
 pub use signal_set::SignalSet;
-pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal};
+pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal, without_signal};
 pub(crate) use status::{Identity, Status};
 pub(crate) use thread::{
     UNKNOWN_THREAD, effective_user, end_thread, enter_thread, exit_process, give_way, has_other_rights,

@@ -45,6 +45,16 @@ pub(crate) fn with_signal(signals: SignalSet, signal: c_int) -> SignalSet {
     }
 }
 
+/// Returns the set without a signal.
+pub(crate) fn without_signal(signals: SignalSet, signal: c_int) -> SignalSet {
+    let bit = 1 << ((signal - 1) & 63);
+    if signal <= 64 {
+        SignalSet { low: signals.low & !bit, ..signals }
+    } else {
+        SignalSet { high: signals.high & !bit, ..signals }
+    }
+}
+
 /// Returns whether a signal is in a set.
 pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {
     let word = if signal <= 64 { signals.low } else { signals.high };

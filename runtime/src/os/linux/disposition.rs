@@ -26,6 +26,7 @@ pub(crate) struct Action {
 
 impl Action {
     /// Makes an action with the first word of its mask.
+    #[inline(never)]
     pub(crate) fn new(handler: usize, flags: u32, mask: u64) -> Action {
         let mut action = Action { handler, mask: [0; 16], flags, restorer: 0 };
         action.mask[0] = mask;

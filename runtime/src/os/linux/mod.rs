@@ -30,6 +30,7 @@ mod maps;
 mod memory;
 mod perf;
 mod readable;
+mod shared_signal;
 mod signal;
 mod status;
 mod thread;
@@ -74,6 +75,9 @@ pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_
 pub use memory::{clear, map, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
 pub use readable::{is_readable, is_readable_in_handler};
+pub(crate) use shared_signal::{is_programs, leave_to_program, programs_handler};
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use shared_signal::{is_runtimes_handler_in_place, is_shared, programs_action, set_programs_action};
 pub use signal::Handler;
 pub(crate) use signal::PROFIL_SIGNAL;
 pub(crate) use signal::{

@@ -47,6 +47,7 @@ const SI_TKILL: i32 = -6;
 pub(super) const SA_SIGINFO: usize = 4;
 pub(super) const SA_RESTORER: usize = 0x0400_0000;
 pub(crate) const SA_RESTART: usize = 0x1000_0000;
+pub(super) const SA_NODEFER: usize = 0x4000_0000;
 pub(super) const SA_RESETHAND: usize = 0x8000_0000;
 
 /// The first and the last real-time signal for programs. (32 and 33 are the C library's.)

@@ -22,6 +22,11 @@ pub(crate) fn with_signal(signals: SignalSet, signal: c_int) -> SignalSet {
     SignalSet(signals.0 | 1 << ((signal - 1) & 31))
 }
 
+/// Returns `signals` without `signal`.
+pub(crate) fn without_signal(signals: SignalSet, signal: c_int) -> SignalSet {
+    SignalSet(signals.0 & !(1 << ((signal - 1) & 31)))
+}
+
 /// Returns whether `signal` is in `signals`.
 pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {
     signals.0 & 1 << ((signal - 1) & 31) != 0

@@ -326,6 +326,9 @@ pub struct SignalSet([u32; 4]);
 pub(crate) const NO_SIGNALS: SignalSet = SignalSet([0; 4]);
 pub(crate) struct SavedSignals([AtomicU32; 4]);
 impl SavedSignals {
+    pub(crate) const fn none() -> SavedSignals {
+        loop {}
+    }
     pub(crate) fn save(&self, signals: SignalSet) {
         loop {}
     }
@@ -334,6 +337,9 @@ impl SavedSignals {
     }
 }
 pub(crate) fn with_signal(signals: SignalSet, signal: c_int) -> SignalSet {
+    loop {}
+}
+pub(crate) fn without_signal(signals: SignalSet, signal: c_int) -> SignalSet {
     loop {}
 }
 pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {

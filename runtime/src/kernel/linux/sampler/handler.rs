@@ -7,13 +7,14 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::mark::{OF_FIRST_PERIOD, OF_PROCESS, OF_RING, OF_THREAD, value};
+use super::mark::{OF_FIRST_PERIOD, OF_PROCESS, OF_RING, OF_THREAD, is_mark, value};
 use super::producer::{PROCESS, PRODUCER, has_ring};
 use super::rate::is_wall;
 use super::{clock, first_period, ring};
+use crate::arch::passing_handler;
 use crate::os::{
-    Errno, SAMPLING_SIGNAL, SignalInfo, catch_signal, interrupted_pc, is_caught_by, let_signal_wait, uncatch_signal,
-    without_signal,
+    Errno, SAMPLING_SIGNAL, SignalInfo, catch_signal, interrupted_pc, is_caught_by, is_programs, leave_to_program,
+    let_signal_wait, programs_handler, uncatch_signal, without_signal,
 };
 use crate::per_process::PER_PROCESS;
 use crate::samples;
@@ -28,42 +29,46 @@ pub(super) fn put_in_place(prepare: impl FnOnce()) -> Result<(), Errno> {
         return Ok(());
     }
     prepare();
-    catch_signal(SAMPLING_SIGNAL, on_expiry)
+    catch_signal(SAMPLING_SIGNAL, pass_on_expiry)
 }
 
 /// Removes the handler, and discards pending signals in all threads.
 pub(super) fn take_away() {
-    uncatch_signal(SAMPLING_SIGNAL, on_expiry);
+    uncatch_signal(SAMPLING_SIGNAL, pass_on_expiry);
+    leave_to_program();
     CAUGHT.store(false, SeqCst);
 }
 
 /// Whether the program has installed a handler of its own.
 pub(super) fn is_replaced() -> bool {
-    CAUGHT.load(SeqCst) && !is_caught_by(SAMPLING_SIGNAL, on_expiry)
+    CAUGHT.load(SeqCst) && !is_caught_by(SAMPLING_SIGNAL, pass_on_expiry)
 }
 
-/// Handles the timers' signal.
-pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo, context: *const c_void) {
+passing_handler!(pass_on_expiry, on_expiry);
+
+/// Handles the timers' signal, and SIGPROF where the interval timer serves. The result is the address of the program's handler, to which
+/// [`pass_on_expiry`] passes a signal that is not the runtime's; 0 for none.
+pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo, context: *const c_void) -> usize {
     // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are valid.
     let (pc, info) = unsafe { (interrupted_pc(context), &*info) };
-    if let Some(found) = info.timer_value() {
+    if let Some(found) = info.timer_value().filter(|found| is_mark(*found)) {
         if found == value(OF_RING) {
             if has_ring() {
                 ring::read();
             }
-            return;
+            return 0;
         }
         if found == value(OF_FIRST_PERIOD) {
             if let Some(clock) = clock::own() {
                 first_period::notice(clock, pc, context);
             }
-            return;
+            return 0;
         }
         // A thread may have got a timer before a later thread was refused one; then the process's timer counts for
         // the thread.
         let of = if PRODUCER.load(Relaxed) == PROCESS { OF_PROCESS } else { OF_THREAD };
         if found != value(of) {
-            return;
+            return 0;
         }
         // Also while nothing is counted: an account that still runs must not owe this time later.
         let expiries = info.expiries();
@@ -73,15 +78,20 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
             clock::notice(expiries, pc)
         };
         samples::count(pc, ticks, Stack::Interrupted(context));
-        return;
+        return 0;
     } else if info.is_sent() {
         // SAFETY: as above, and these are the handler's arguments.
         let waits = unsafe { let_signal_wait(signal, info, context.cast_mut(), is_let_in) };
         if waits {
-            return;
+            return 0;
         }
     }
+    if signal == SAMPLING_SIGNAL && is_programs() {
+        // SAFETY: as above.
+        return unsafe { programs_handler(context.cast_mut()) };
+    }
     samples::count(pc, info.expiries(), Stack::Interrupted(context));
+    0
 }
 
 /// HUP INT USR1 USR2 ALRM CHLD URG IO: the standard signals that a thread blocks which wants no signals. (Such a
@@ -105,7 +115,7 @@ fn is_let_in(signals: u64) -> bool {
         && has_everything(signals)
         && CAUGHT.load(Relaxed)
         && !is_wall()
-        && is_caught_by(SAMPLING_SIGNAL, on_expiry)
+        && is_caught_by(SAMPLING_SIGNAL, pass_on_expiry)
 }
 
 /// The signals that the kernel blocks for a thread that wants to block `signals`.

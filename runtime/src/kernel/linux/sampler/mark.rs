@@ -9,9 +9,13 @@ pub(super) const OF_THREAD: usize = 0;
 pub(super) const OF_PROCESS: usize = 1;
 /// The kind of the timer that has the rings read.
 pub(super) const OF_RING: usize = 2;
-
 /// The kind of a timer for the first period of a thread that the ring samples.
 pub(super) const OF_FIRST_PERIOD: usize = 3;
+
+/// Whether a timer of the runtime sends this value.
+pub(super) fn is_mark(found: usize) -> bool {
+    found.wrapping_sub(value(OF_THREAD)) < VALUES.len()
+}
 
 /// The value that timers of a kind send.
 pub(super) fn value(of: usize) -> usize {

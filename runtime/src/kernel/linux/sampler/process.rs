@@ -10,7 +10,7 @@ use core::sync::atomic::{
 };
 
 use super::due;
-use super::handler::on_expiry;
+use super::handler::pass_on_expiry;
 use super::mark::{OF_PROCESS, value};
 use super::phase::first_expiry;
 use super::rate::period;
@@ -52,7 +52,7 @@ pub(super) fn start() -> Result<(), Errno> {
     if !is_not_handled(SIGPROF) {
         return Err(Errno::EBUSY); // the program uses SIGPROF
     }
-    catch_signal(SIGPROF, on_expiry)?;
+    catch_signal(SIGPROF, pass_on_expiry)?;
     PER_PROCESS.process_timer.store(INTERVAL, SeqCst);
     start_interval_timer()
 }
@@ -109,5 +109,5 @@ pub(super) fn stop() {
 /// Whether the program uses the interval timer or its signal.
 pub(super) fn is_taken() -> bool {
     PER_PROCESS.is_interval_timer_taken.load(SeqCst)
-        || PER_PROCESS.process_timer.load(SeqCst) == INTERVAL && !is_caught_by(SIGPROF, on_expiry)
+        || PER_PROCESS.process_timer.load(SeqCst) == INTERVAL && !is_caught_by(SIGPROF, pass_on_expiry)
 }

@@ -9,7 +9,7 @@ use crate::message::{say, say_error};
 use crate::os::Errno;
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
-use crate::text::Text;
+use crate::text::Digits;
 
 /// Reports what differs from what was reported before.
 pub(super) fn report() {
@@ -64,7 +64,7 @@ fn report_missing(lost: u64) {
     if !is_silent && !is_short {
         return;
     }
-    let mut numbers = [Text::<20>::new(), Text::<20>::new()];
+    let mut numbers = [Digits::new(), Digits::new()];
     for (text, number) in numbers.iter_mut().zip([missing, expected]) {
         text.push_decimal(number);
     }

@@ -20,7 +20,7 @@ use crate::os::{
 };
 use crate::per_process::PER_PROCESS;
 use crate::samples::{self, bins, contexts};
-use crate::text::Text;
+use crate::text::Digits;
 use crate::unwind::{CopiedStack, Stack};
 
 /// A bound above the number of processors that Linux supports.
@@ -245,14 +245,14 @@ pub(super) fn report() -> u64 {
     let mut full = false;
     for_each_ring(|ring| full |= ring.full.swap(false, Relaxed));
     if lost > 0 || full {
-        let mut count = Text::<20>::new();
+        let mut count = Digits::new();
         count.push_decimal(lost);
         let more: &[u8] = if full { b" or more" } else { b"" };
         say(&[b"the perf_event ring overflowed: ", count.as_bytes(), more, b" samples are missing"]);
     }
     let throttled = PER_PROCESS.throttled.swap(0, Relaxed);
     if throttled > 0 {
-        let mut count = Text::<20>::new();
+        let mut count = Digits::new();
         count.push_decimal(u64::from(throttled));
         say(&[
             b"the kernel paused the perf_event ring ",
