@@ -72,6 +72,46 @@ fn several_files_of_one_run() {
     }
 }
 
+/// The name of a file of each format.
+const FORMATS: [&str; 12] = [
+    "a.txt",
+    "a.json",
+    "a.csv",
+    "a.folded",
+    "a.speedscope.json",
+    "a.pb.gz",
+    "a.firefox.json",
+    "a.callgrind",
+    "a.html",
+    "a.flame.svg",
+    "a.svg",
+    "a.dot",
+];
+
+/// Each output of a run has the bytes that the output has alone.
+#[test]
+fn outputs_do_not_change_each_other() {
+    let directory = profiled("outputs_pairs");
+    fs::copy(directory.join("gmon.out"), directory.join("base.out")).unwrap();
+    let read = |name: &str| fs::read(directory.join(name)).unwrap();
+    let shows_differences = |name: &&str| ["txt", "json", "csv", "pb.gz", "html"].contains(&&name[2..]);
+    let kinds = [("", FORMATS.to_vec()), ("--base=base.out ", FORMATS.into_iter().filter(shows_differences).collect())];
+    for (options, formats) in kinds {
+        let alone = |name: &&str| {
+            printed(&directory, &format!("{options}prog gmon.out -o {name}"));
+            read(name)
+        };
+        let alone: Vec<Vec<u8>> = formats.iter().map(alone).collect();
+        for (first, of_first) in formats.iter().zip(&alone) {
+            for (second, of_second) in formats.iter().zip(&alone).filter(|(second, _)| *second != first) {
+                printed(&directory, &format!("{options}prog gmon.out -o {first} -o {second}"));
+                assert!(read(first) == *of_first, "{options}{first} beside {second}");
+                assert!(read(second) == *of_second, "{options}{second} after {first}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_file_stays_until_the_new_one_is_whole() {
     let directory = profiled("outputs_stay");
