@@ -72,6 +72,7 @@ impl<'data> Analysis<'data> {
             wanted: input.wanted,
             files: input.files,
             side_files: input.side_files,
+            doubts: input.doubts,
         }
     }
 }

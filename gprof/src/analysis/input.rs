@@ -63,6 +63,8 @@ pub(super) struct Input<'data> {
     pub(super) files: &'data [FileInfo],
     /// The contents of the side files.
     pub(super) side_files: &'data [SideInfo],
+    /// Why profiles may not belong to their images.
+    pub(super) doubts: &'data [String],
     /// The stacks of the samples, if there are any.
     pub(super) stacks: Option<StackInput<'data>>,
 }
@@ -118,6 +120,7 @@ impl<'data> Input<'data> {
             wanted,
             files: loaded.files(),
             side_files: loaded.side_files(),
+            doubts: loaded.doubts(),
             stacks: loaded.stacks().map(|stacks| StackInput { stacks, code: loaded.code(), all_calls }),
         }
     }

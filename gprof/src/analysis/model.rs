@@ -134,6 +134,8 @@ pub struct Analysis<'data> {
     pub(crate) files: &'data [FileInfo],
     /// The contents of the side files.
     pub(crate) side_files: &'data [SideInfo],
+    /// Why profiles may not belong to their images.
+    pub(crate) doubts: &'data [String],
     /// What the parts that are computed on demand need.
     pub(super) on_demand: OnDemand<'data>,
 }

@@ -99,6 +99,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         static_calls: arguments.static_call_graph,
         propagates: arguments.propagate,
         brief: arguments.brief,
+        strict: arguments.strict,
         unused: arguments.display_unused_functions,
         traditional: arguments.traditional,
         by_line: arguments.line || (rules.sums_lines && arguments.sum),

@@ -236,6 +236,8 @@ pub struct Options {
     pub(crate) propagates: bool,
     /// Whether to leave out the explanations of the columns.
     pub(crate) brief: bool,
+    /// Whether a profile that may not belong to its image is an error.
+    pub(crate) strict: bool,
     /// The limits of the flat profile and of the call graph.
     pub(crate) limit: Limit,
     /// Whether to show functions that were never called and took no time.
@@ -308,9 +310,14 @@ impl Wanted {
     #[must_use]
     pub fn analysis(&self) -> bool {
         let orders = self.function_order || self.linker_order.is_some() || self.file_order;
-        let stacks = self.stacks();
-        let reports = self.stats || self.flat || self.graph || self.bounds || self.counts || self.source;
-        reports || stacks || orders || self.exports
+        self.shows_reports() || orders || self.exports
+    }
+
+    /// Whether any report for people is wanted that needs an analysis.
+    #[must_use]
+    pub fn shows_reports(&self) -> bool {
+        let tables = self.flat || self.graph || self.bounds || self.counts;
+        self.stats || tables || self.source || self.stacks()
     }
 
     /// Whether any report is wanted that needs stacks.

@@ -105,6 +105,8 @@ pub struct Rules {
     /// Whether the number of a called function that has no entry is in parentheses. With GNU, the number in brackets stands for
     /// an entry that is missing.
     pub marks_missing_entries: bool,
+    /// Whether text begins with warnings about profiles that may not belong to their programs.
+    pub tells_doubts: bool,
     /// Whether `-i` tells the form of each profile, and how the form was found.
     pub tells_forms: bool,
 }
@@ -140,6 +142,7 @@ impl Rules {
         checks_arguments: true,
         reads_maps_by_line: true,
         marks_missing_entries: true,
+        tells_doubts: true,
         tells_forms: true,
     };
 
@@ -173,6 +176,7 @@ impl Rules {
         checks_arguments: false,
         reads_maps_by_line: false,
         marks_missing_entries: false,
+        tells_doubts: false,
         tells_forms: false,
     };
 

@@ -45,6 +45,8 @@ pub(super) struct Loading<'o> {
     profiles: Vec<(u64, u64)>,
     /// The number of profiles without a side file.
     pub(super) without_sides: usize,
+    /// Why profiles may not belong to their images.
+    pub(super) doubts: Vec<String>,
     calls: CallsBetween,
     /// The sample units of all profiles so far.
     units: Accumulator,
@@ -55,6 +57,17 @@ pub(super) struct Loading<'o> {
 struct Profiled<'data> {
     images: Vec<(PathBuf, Image<'data>)>,
     profiles: Vec<Profile>,
+}
+
+/// The number of doubts that outputs list. Thousands of profiles may be of another program.
+const MOST_DOUBTS: usize = 10;
+
+/// Returns the doubts that outputs list.
+fn listed(mut doubts: Vec<String>) -> Vec<String> {
+    let more = doubts.len().saturating_sub(MOST_DOUBTS);
+    doubts.truncate(MOST_DOUBTS);
+    doubts.extend((more > 0).then(|| format!("{more} more warnings of this kind")));
+    doubts
 }
 
 impl<'o> Loading<'o> {
@@ -70,6 +83,7 @@ impl<'o> Loading<'o> {
             sides: Vec::new(),
             profiles: Vec::new(),
             without_sides: 0,
+            doubts: Vec::new(),
             calls: CallsBetween::default(),
             units: Accumulator::default(),
         }
@@ -150,11 +164,11 @@ impl<'o> Loading<'o> {
 
     /// Puts the results together with the images.
     pub(super) fn finish(self, parsed: Arc<ParsedFiles>) -> Loaded {
-        let Loading { profile, all_calls, contents, files, outside_images, stacks, .. } = self;
+        let Loading { profile, all_calls, contents, files, outside_images, stacks, doubts, .. } = self;
         let side_files: Vec<SideFile> = self.sides.into_iter().map(|(side, _)| side).collect();
         let side_infos = side_files.iter().map(SideInfo::new).collect();
         let sides = LoadedSides { files: side_files, infos: side_infos, without: self.without_sides };
-        Loaded { parsed, profile, all_calls, contents, files, outside_images, stacks, sides }
+        Loaded { parsed, profile, all_calls, contents, files, outside_images, stacks, sides, doubts: listed(doubts) }
     }
 
     /// The stacks in all side files, if there are any.
@@ -202,8 +216,9 @@ impl<'o> Loading<'o> {
         image: &Image<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<(Profile, Vec<SharedObject>), Error> {
-        let ImageRuns { sum, sides, objects } =
+        let ImageRuns { sum, sides, objects, doubts } =
             ImageRuns::read(self.options, named, (file, image), &self.units, progress)?;
+        self.doubts.extend(doubts);
         let SharedObjects { objects, images, calls, outside_images } = objects;
         // Without a report on shared objects, only the program has an image.
         let images = images.into_iter().map(Some).chain(iter::repeat_with(|| None));
@@ -240,6 +255,7 @@ impl<'o> Loading<'o> {
             let image = file.parse(self.options);
             if image.is_ok() {
                 tell(&object.sum.mismatches, progress);
+                self.doubts.extend_from_slice(&object.sum.mismatches);
             }
             let image = match (image, object.failure) {
                 (Ok(image), None) => image,

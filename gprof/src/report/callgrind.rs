@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::doubts;
 use super::place::{self, Place};
 use crate::analysis::{Analysis, ArcTimes, FunctionTimes, ThreadTimes};
 use crate::symbols::functions::FunctionId;
@@ -18,6 +19,9 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     writeln!(out, "# callgrind format\nversion: 1\ncreator: gprof {}", env!("CARGO_PKG_VERSION"))?;
     if let Some(image) = analysis.images().first() {
         writeln!(out, "cmd: {}", place::text(image.path.as_os_str().as_encoded_bytes()))?;
+    }
+    for warning in doubts::of(analysis) {
+        writeln!(out, "desc: {warning}")?;
     }
     let has_threads = analysis.sample_trees().has_threads;
     let parts = analysis.thread_times();

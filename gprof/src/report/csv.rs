@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use super::doubts;
 use super::place::{self, Place};
 use crate::analysis::{Analysis, ArcTimes, FunctionTimes};
 use crate::symbols::functions::FunctionId;
@@ -35,6 +36,11 @@ const OF_CODE: usize = 6;
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
+    for warning in doubts::of(analysis) {
+        // The text takes the column of names.
+        let blank = ",".repeat(COLUMNS.len() - OF_CODE + 1);
+        writeln!(out, "warning,,,,{}{blank}", quoted(warning))?;
+    }
     let mut rows = Rows { analysis, codes: HashMap::new(), no_code: ",".repeat(OF_CODE - 1) };
     analysis.function_times().try_for_each(|function| rows.function(&function, out))?;
     analysis.arc_times().try_for_each(|arc| rows.arc(&arc, out))

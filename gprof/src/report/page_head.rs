@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hmac_sha256::Hash;
 
+use super::markup::escaped;
+
 /// Writes the head of a page, and the tag of its body. `title` is markup. The page runs this script and no other.
 pub(super) fn write(title: &str, style: &str, script: &str, out: &mut dyn Write) -> io::Result<()> {
     let (may_run, may_style) = (hash(script), hash(style));
@@ -33,4 +35,11 @@ mod tests {
         assert_eq!(hash("abc"), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
         assert_eq!(hash(&"a".repeat(200)), "wqkI2Y9d+Yet5BtfziEwZ++8wh7yJAISpB5UtefCiuU=");
     }
+}
+
+/// Writes warnings at the head of a page.
+pub(super) fn warnings(warnings: &[String], out: &mut dyn Write) -> io::Result<()> {
+    warnings
+        .iter()
+        .try_for_each(|text| writeln!(out, "<p role=\"alert\" class=\"warning\">{}</p>", escaped(text.as_bytes())))
 }

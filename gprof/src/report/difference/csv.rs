@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::csv::quoted;
+use super::super::doubts;
 use super::super::json_value::Value;
 use super::super::place;
 use super::fields::fields;
@@ -44,6 +45,9 @@ const COLUMNS: [&str; 30] = [
 
 pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
+    for warning in doubts::of_difference(difference) {
+        writeln!(out, "{},warning{}", quoted(warning), ",".repeat(COLUMNS.len() - 2))?;
+    }
     for row in &difference.rows {
         let cells = fields(difference, row).into_iter().map(|(name, value)| match (name, value) {
             ("image", Value::Count(image)) => path(difference.new_analysis(), image),
