@@ -29,9 +29,8 @@ pub(crate) fn report(
     for (output, options) in options.each_alone() {
         let base = analysis::analyze(&base_loaded, &base_options, progress)?;
         let new = analysis::analyze(&loaded, &options, progress)?;
-        // Other formats escape control characters themselves. A terminal escapes control characters in any case, but names that
-        // are escaped here stay in their columns.
-        if terminal.reports.is_some() && output.file.is_none() && output.format.is_text() {
+        // In a text, a name with a line end would look like two rows. Other formats escape control characters themselves.
+        if output.format.is_text() {
             for side in [&base, &new] {
                 side.functions.spell_controls();
             }

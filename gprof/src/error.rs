@@ -48,6 +48,13 @@ pub enum Error {
         /// The fault of the profile.
         source: gmon::Error,
     },
+    /// A profile is compressed.
+    Compressed {
+        /// The path of the file.
+        file: String,
+        /// The program that writes the content of the file.
+        tool: &'static str,
+    },
     /// A profile has more than one meaning.
     AmbiguousProfile {
         /// The path of the file.
@@ -164,6 +171,9 @@ impl fmt::Display for Error {
             }
             Error::Image { file, source } => write!(f, "{file}: {source}"),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
+            Error::Compressed { file, tool } => {
+                write!(f, "{file}: the profile is compressed: '{tool} {file} | gprof PROGRAM -' reads it")
+            }
             Error::AmbiguousProfile { file, forms } => {
                 let options: Vec<String> = forms.iter().map(|form| format!("--profile-form={form}")).collect();
                 write!(f, "{file}: the profile has more than one meaning: choose one ({})", options.join(", "))
@@ -238,6 +248,7 @@ impl std::error::Error for Error {
             Error::Usage(_)
             | Error::Pager(_)
             | Error::NoProfile { .. }
+            | Error::Compressed { .. }
             | Error::AmbiguousProfile { .. }
             | Error::TooLarge { .. }
             | Error::NoSamples

@@ -237,6 +237,9 @@ fn report(
         return compare::report(options, comparison, out, progress, terminal);
     }
     output::check(options, terminal)?;
+    if let Some(contents) = load::contents::read(options)? {
+        return write_contents(&contents, options, out);
+    }
     let loaded = load::load(options, progress)?;
     if options.reports.sum && !options.sums_lines() {
         progress.tell("writing the sum");
@@ -262,6 +265,18 @@ fn report(
     Ok(())
 }
 
+/// Writes what profiles contain, without their program.
+fn write_contents(contents: &[load::contents::Content], options: &Options, out: &mut dyn Write) -> Result<(), Error> {
+    let render = |out: &mut dyn Write| {
+        let mut buffer = BufWriter::new(out);
+        report::info::render_alone(contents, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
+    };
+    options.outputs.iter().try_for_each(|output| match &output.file {
+        Some(file) => output::write(file, render),
+        None => render(out),
+    })
+}
+
 fn write_output(
     analysis: &Analysis<'_>,
     Output { file, format }: &Output,
@@ -269,14 +284,15 @@ fn write_output(
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
+    // In a text, a name with a line end would look like two rows. Other formats escape control characters themselves.
+    let reaches_terminal = file.is_none() && terminal.reports.is_some();
+    if format.is_text() && (analysis.options.rules.escapes_names || reaches_terminal) {
+        analysis.functions.spell_controls();
+    }
     if let Some(file) = file {
         progress.tell("writing the files");
         let terminal = Terminal { reports: None, colors: false, ..*terminal };
         return output::write(file, |out| render(analysis, *format, &terminal, out, progress));
-    }
-    // Other formats escape control characters themselves.
-    if terminal.reports.is_some() && format.is_text() {
-        analysis.functions.spell_controls();
     }
     progress.begin_reports();
     render(analysis, *format, terminal, out, progress)

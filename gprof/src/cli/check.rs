@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use gmon_demangle::Style;
 
 use super::arguments::Arguments;
@@ -227,6 +228,7 @@ fn width(arguments: &Arguments, rules: &Rules) -> Result<Option<usize>, Error> {
 fn reports(arguments: &Arguments, matches: &ArgMatches, rules: &Rules) -> Result<(Reports, Vec<Choice>), Error> {
     let mut reports = Reports {
         info: arguments.file_info,
+        names_profiles: matches.value_source("profiles") == Some(ValueSource::CommandLine),
         stats: arguments.stats,
         bounds: arguments.bounds,
         threads: arguments.threads,

@@ -75,6 +75,8 @@ pub struct Reports {
     pub source: Asked,
     /// The contents of the profiles' files.
     pub info: bool,
+    /// Whether the profiles are named, and not the default.
+    pub names_profiles: bool,
     /// How much of the profiles the reports account for.
     pub stats: bool,
     /// The bounds of inclusive times.

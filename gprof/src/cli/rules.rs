@@ -107,6 +107,8 @@ pub struct Rules {
     pub marks_missing_entries: bool,
     /// Whether text begins with warnings about profiles that may not belong to their programs.
     pub tells_doubts: bool,
+    /// Whether text escapes control characters in names everywhere, not only on terminals.
+    pub escapes_names: bool,
     /// Whether `-i` tells the form of each profile, and how the form was found.
     pub tells_forms: bool,
 }
@@ -143,6 +145,7 @@ impl Rules {
         reads_maps_by_line: true,
         marks_missing_entries: true,
         tells_doubts: true,
+        escapes_names: true,
         tells_forms: true,
     };
 
@@ -177,6 +180,7 @@ impl Rules {
         reads_maps_by_line: false,
         marks_missing_entries: false,
         tells_doubts: false,
+        escapes_names: false,
         tells_forms: false,
     };
 

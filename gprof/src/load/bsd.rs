@@ -72,7 +72,7 @@ fn profiles(
     let (mut sum, mut files) = (Accumulator::default(), Vec::new());
     for (done, path) in paths.iter().enumerate() {
         progress.count("reading profiles", done, paths.len());
-        let bytes = profile_file::bytes(path)?;
+        let bytes = profile_file::bytes_or_say(path, &mut |message| progress.wait_for(message))?;
         files.push(match path {
             ProfilePath::Stdin => RunFiles::default(),
             ProfilePath::File(file) => RunFiles { side: None, ..RunFiles::read(file, &bytes, own, false) },

@@ -9,6 +9,7 @@ pub(crate) mod base;
 pub(crate) mod bsd;
 mod build_mismatch;
 mod call_mismatch;
+pub(crate) mod contents;
 pub(crate) mod extract;
 mod image_runs;
 mod input_files;

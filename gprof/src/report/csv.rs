@@ -93,6 +93,7 @@ impl Rows<'_, '_> {
             let Place { name, symbol, source, image, address } = Place::of(analysis, id);
             let (file, line) = source.map(|(file, line)| (file, line.to_string())).unwrap_or_default();
             let image = image.map(|image| place::image(analysis, image)).unwrap_or_default();
+            let [image, file, name, symbol] = [image, file, name, symbol].map(inert);
             let cells: [String; OF_CODE] = [image, file, line, name, symbol, format!("0x{address:x}")];
             cells.map(quoted).join(",")
         })
@@ -106,9 +107,14 @@ impl Rows<'_, '_> {
     }
 }
 
-/// Returns a cell. Cells with a separator, a quote, a space or a number sign, which some readers take for a comment, are quoted;
-/// no cell has a line end.
+/// Returns a text that spreadsheets do not take for a formula: an apostrophe stands before a sign with which formulas begin.
+pub(super) fn inert(text: String) -> String {
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+}
+
+/// Returns a cell. Cells with a separator, a quote, an apostrophe, a space, or a number sign, which some readers take for a
+/// comment, are quoted; no cell has a line end.
 pub(super) fn quoted(cell: String) -> String {
-    let is_plain = !cell.contains([',', '"', ' ', '#']);
+    let is_plain = !cell.contains([',', '"', ' ', '#', '\'']);
     if is_plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
 }

@@ -25,7 +25,7 @@ mod folded;
 mod graph;
 mod html;
 mod index;
-mod info;
+pub(crate) mod info;
 mod json;
 mod json_value;
 mod layered;

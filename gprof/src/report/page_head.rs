@@ -25,6 +25,13 @@ fn hash(text: &str) -> String {
     BASE64_STANDARD.encode(Hash::hash(text.as_bytes()))
 }
 
+/// Writes warnings at the head of a page.
+pub(super) fn warnings(warnings: &[String], out: &mut dyn Write) -> io::Result<()> {
+    warnings
+        .iter()
+        .try_for_each(|text| writeln!(out, "<p role=\"alert\" class=\"warning\">{}</p>", escaped(text.as_bytes())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,11 +42,4 @@ mod tests {
         assert_eq!(hash("abc"), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
         assert_eq!(hash(&"a".repeat(200)), "wqkI2Y9d+Yet5BtfziEwZ++8wh7yJAISpB5UtefCiuU=");
     }
-}
-
-/// Writes warnings at the head of a page.
-pub(super) fn warnings(warnings: &[String], out: &mut dyn Write) -> io::Result<()> {
-    warnings
-        .iter()
-        .try_for_each(|text| writeln!(out, "<p role=\"alert\" class=\"warning\">{}</p>", escaped(text.as_bytes())))
 }

@@ -89,6 +89,19 @@ impl<'a> Progress<'a> {
         self.show(what, Some((done, all)));
     }
 
+    /// Tells what the run waits for. On a terminal, the line disappears as progress does.
+    pub fn wait_for(&mut self, what: &str) {
+        let Some(width) = self.width else {
+            // A message that cannot be written is dropped: nobody can read it.
+            let _ = writeln!(self, "gprof: {what}");
+            return;
+        };
+        self.is_shown = true;
+        let line = terminal::visible(&format!("gprof: {what}")).into_owned();
+        let line: String = line.chars().take(width.saturating_sub(1)).collect();
+        let _ = write!(self.out, "{ERASE}{line}").and_then(|()| self.out.flush());
+    }
+
     /// Returns whether reports go to a terminal.
     #[must_use]
     pub fn is_among_reports(&self) -> bool {
@@ -257,6 +270,18 @@ mod tests {
         progress.release();
         writeln!(progress, "behind").unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "before\namong\nbehind\n");
+    }
+
+    #[test]
+    fn what_a_run_waits_for_disappears_from_a_terminal() {
+        for (width, expected) in [(None, "gprof: waiting for a\\nb\n"), (Some(15), "\r\x1b[Kgprof: waiting\r\x1b[K")] {
+            let mut out = Vec::new();
+            let clock = || Duration::ZERO;
+            let mut progress = Progress::new(&mut out, &terminal(width), &clock);
+            progress.wait_for("waiting for a\nb");
+            progress.clear();
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
     }
 
     #[test]

@@ -112,6 +112,17 @@ fn outputs_do_not_change_each_other() {
     }
 }
 
+/// A run analyzes the profile for each output, and warns once.
+#[test]
+fn several_outputs_warn_once() {
+    let directory = profiled("outputs_warnings");
+    let warnings = |line: &str| String::from_utf8(run(&directory, line).stderr).unwrap();
+    // The program has no debug information.
+    let one = warnings("-A prog gmon.out -o a.txt");
+    assert_eq!(one.lines().count(), 1, "{one}");
+    assert_eq!(warnings("-A prog gmon.out -o a.txt -o b -o -"), one);
+}
+
 /// What the program `gzip` makes of a file.
 fn unpacked(path: &Path) -> Vec<u8> {
     Command::new("gzip").arg("-dc").stdin(fs::File::open(path).unwrap()).output().unwrap().stdout
