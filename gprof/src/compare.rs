@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::analysis::{self, Difference};
-use crate::cli::options::{Comparison, Options};
+use crate::cli::options::{Comparison, Options, Output};
 use crate::error::Error;
 use crate::load::{self, Loaded};
 use crate::output;
@@ -25,40 +25,39 @@ pub(crate) fn report(
     // Measured times and estimates cannot be compared.
     let propagates = options.propagates || have_stacks_on_one_side(&base_loaded, &loaded, options, progress);
     let [base_options, options] = [base_options, options.clone()].map(|side| side.propagate(propagates));
-    let base = analysis::analyze(&base_loaded, &base_options, progress)?;
-    let new = analysis::analyze(&loaded, &options, progress)?;
-    // Files have names as they are. A terminal escapes control characters in any case, but names that are escaped here stay in
-    // their columns.
-    if terminal.reports.is_some() && options.outputs.iter().all(|output| output.file.is_none()) {
-        for side in [&base, &new] {
-            side.functions.spell_controls();
+    progress.tell_once(options.outputs.len() > 1);
+    for (output, options) in options.each_alone() {
+        let base = analysis::analyze(&base_loaded, &base_options, progress)?;
+        let new = analysis::analyze(&loaded, &options, progress)?;
+        // In a text, a name with a line end would look like two rows. Other formats escape control characters themselves.
+        if output.format.is_text() {
+            for side in [&base, &new] {
+                side.functions.spell_controls();
+            }
         }
+        progress.tell("comparing the profiles");
+        write(&analysis::difference(&base, &new)?, output, out, progress, terminal)?;
     }
-    progress.tell("comparing the profiles");
-    let difference = analysis::difference(&base, &new)?;
-    write(&difference, &options, out, progress, terminal)
+    Ok(())
 }
 
 fn write(
     difference: &Difference<'_, '_>,
-    options: &Options,
+    output: &Output,
     out: &mut dyn Write,
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    for output in &options.outputs {
-        match &output.file {
-            Some(file) => {
-                let terminal = Terminal { reports: None, colors: false, ..*terminal };
-                output::write(file, |out| render_difference(difference, output.format, &terminal, out))?;
-            }
-            None => {
-                progress.begin_reports();
-                render_difference(difference, output.format, terminal, out)?;
-            }
+    match &output.file {
+        Some(file) => {
+            let terminal = Terminal { reports: None, colors: false, ..*terminal };
+            output::write(file, |out| render_difference(difference, output.format, &terminal, out))
+        }
+        None => {
+            progress.begin_reports();
+            render_difference(difference, output.format, terminal, out)
         }
     }
-    Ok(())
 }
 
 /// Whether only one side has stacks. Warns if so, because the inclusive times of both sides are then estimates.

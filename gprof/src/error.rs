@@ -48,6 +48,13 @@ pub enum Error {
         /// The fault of the profile.
         source: gmon::Error,
     },
+    /// A profile is compressed.
+    Compressed {
+        /// The path of the file.
+        file: String,
+        /// The program that writes the content of the file.
+        tool: &'static str,
+    },
     /// A profile has more than one meaning.
     AmbiguousProfile {
         /// The path of the file.
@@ -89,6 +96,8 @@ pub enum Error {
         /// The path of the first profile.
         file: String,
     },
+    /// Profiles may not belong to their images, and the user wants no output then (`--strict`).
+    Doubtful,
     /// All profiles of a sum are of other programs or builds than the image.
     NothingToAdd {
         /// The path of the image.
@@ -162,6 +171,9 @@ impl fmt::Display for Error {
             }
             Error::Image { file, source } => write!(f, "{file}: {source}"),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
+            Error::Compressed { file, tool } => {
+                write!(f, "{file}: the profile is compressed: '{tool} {file} | gprof PROGRAM -' reads it")
+            }
             Error::AmbiguousProfile { file, forms } => {
                 let options: Vec<String> = forms.iter().map(|form| format!("--profile-form={form}")).collect();
                 write!(f, "{file}: the profile has more than one meaning: choose one ({})", options.join(", "))
@@ -189,6 +201,9 @@ impl fmt::Display for Error {
             Error::NothingToAdd { image } => {
                 write!(f, "no sum: all profiles are of other programs or builds than {image}: name the program that wrote them")
             }
+            Error::Doubtful => f.write_str(
+                "--strict: a profile may not belong to its program, as the warning says: run the program again, or leave out --strict",
+            ),
             Error::SideFilesDiffer { what } => {
                 write!(
                     f,
@@ -233,6 +248,7 @@ impl std::error::Error for Error {
             Error::Usage(_)
             | Error::Pager(_)
             | Error::NoProfile { .. }
+            | Error::Compressed { .. }
             | Error::AmbiguousProfile { .. }
             | Error::TooLarge { .. }
             | Error::NoSamples
@@ -243,6 +259,7 @@ impl std::error::Error for Error {
             | Error::NoThread { .. }
             | Error::NoSideFile { .. }
             | Error::NothingToAdd { .. }
+            | Error::Doubtful
             | Error::SideFilesDiffer { .. }
             | Error::Objects { .. }
             | Error::NothingInObject { .. }

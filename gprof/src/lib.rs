@@ -239,6 +239,9 @@ fn report(
         return compare::report(options, comparison, out, progress, terminal);
     }
     output::check(options, terminal)?;
+    if let Some(contents) = load::contents::read(options)? {
+        return write_contents(&contents, options, out);
+    }
     let loaded = load::load(options, progress)?;
     if options.reports.sum && !options.sums_lines() {
         progress.tell("writing the sum");
@@ -247,26 +250,54 @@ fn report(
     if let Some(wanted) = &options.reports.extract {
         extract::write(&loaded, options, wanted, progress)?;
     }
-    let analysis = analysis::analyze(&loaded, options, progress)?;
-    if options.sums_lines() {
-        let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
-        sum::write(&sum, &loaded, progress)?;
-    }
-    // The other outputs have names as they are.
-    progress.tell("writing the files");
-    for (file, format) in options.outputs.iter().filter_map(|output| Some((output.file.as_ref()?, output.format))) {
-        let terminal = Terminal { reports: None, colors: false, ..*terminal };
-        output::write(file, |out| render(&analysis, format, &terminal, out, progress))?;
-    }
-    for Output { format, .. } in options.outputs.iter().filter(|output| output.file.is_none()) {
-        // Other formats escape control characters themselves.
-        if terminal.reports.is_some() && format.is_text() {
-            analysis.functions.spell_controls();
+    // Nothing is written if the profiles lack the data of one output.
+    options.wanted(loaded.contents())?;
+    let mut outputs = options.each_alone();
+    progress.tell_once(outputs.len() > 1);
+    // Files come first: what the standard output shows stays the last on a terminal.
+    outputs.sort_by_key(|(output, _)| output.file.is_none());
+    for (at, (output, options)) in outputs.iter().enumerate() {
+        let analysis = analysis::analyze(&loaded, options, progress)?;
+        if options.sums_lines() && at == 0 {
+            let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
+            sum::write(&sum, &loaded, progress)?;
         }
-        progress.begin_reports();
-        render(&analysis, *format, terminal, out, progress)?;
+        write_output(&analysis, output, out, progress, terminal)?;
     }
     Ok(())
+}
+
+/// Writes what profiles contain, without their program.
+fn write_contents(contents: &[load::contents::Content], options: &Options, out: &mut dyn Write) -> Result<(), Error> {
+    let render = |out: &mut dyn Write| {
+        let mut buffer = BufWriter::new(out);
+        report::info::render_alone(contents, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
+    };
+    options.outputs.iter().try_for_each(|output| match &output.file {
+        Some(file) => output::write(file, render),
+        None => render(out),
+    })
+}
+
+fn write_output(
+    analysis: &Analysis<'_>,
+    Output { file, format }: &Output,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    // In a text, a name with a line end would look like two rows. Other formats escape control characters themselves.
+    let reaches_terminal = file.is_none() && terminal.reports.is_some();
+    if format.is_text() && (analysis.options.rules.escapes_names || reaches_terminal) {
+        analysis.functions.spell_controls();
+    }
+    if let Some(file) = file {
+        progress.tell("writing the files");
+        let terminal = Terminal { reports: None, colors: false, ..*terminal };
+        return output::write(file, |out| render(analysis, *format, &terminal, out, progress));
+    }
+    progress.begin_reports();
+    render(analysis, *format, terminal, out, progress)
 }
 
 /// Loads, analyzes and renders for a command line of the BSDs.

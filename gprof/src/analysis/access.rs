@@ -43,6 +43,12 @@ impl<'data> Analysis<'data> {
         Some(self.conservation).filter(|conservation| conservation.nanoseconds > 0)
     }
 
+    /// Returns why profiles may not belong to their images, as [`Loaded::doubts`](crate::Loaded::doubts).
+    #[must_use]
+    pub fn doubts(&self) -> &'data [String] {
+        self.doubts
+    }
+
     /// Returns the unit of the samples.
     #[must_use]
     pub fn clock(&self) -> &Clock {

@@ -100,6 +100,7 @@ pub(crate) fn analyze<'a>(
     if is_needed {
         warn_if_empty(&analysis, !profile.blocks().is_empty(), &options.images, progress);
     }
+    warn_without_lines(loaded, options, wanted, progress);
     for (_, named) in images.iter().zip(&options.images).filter(|(image, _)| image.files.has_damaged_lines()) {
         let file = named.image.display();
         let _ = writeln!(
@@ -108,4 +109,25 @@ pub(crate) fn analyze<'a>(
         );
     }
     Ok(analysis)
+}
+
+/// Warns if reports about lines need line tables, and no image has one.
+fn warn_without_lines(loaded: &Loaded, options: &Options, wanted: Wanted, warnings: &mut dyn Write) {
+    let needs = [
+        // GNU's sums are by line, whatever the user asks for.
+        ("-l", options.by_line && !options.sums_lines(), "reports functions"),
+        ("--inlines", options.inlines, "adds nothing"),
+        ("--source-times", options.annotation.times, "shows nothing"),
+        ("-A", wanted.source, "shows nothing"),
+    ];
+    let Some((option, _, effect)) = needs.into_iter().find(|(_, is_given, _)| *is_given) else { return };
+    if options.symbols.is_none() && !loaded.images().iter().any(|image| image.files.has_lines()) {
+        let images: Vec<String> = options.images.iter().map(|named| named.image.display().to_string()).collect();
+        let images = images.join(", ");
+        // A warning that cannot be written is dropped: nobody can read it.
+        let _ = writeln!(
+            warnings,
+            "gprof: warning: {images}: no line tables, so {option} {effect}: compile with -g, or name a file with --debug-dir"
+        );
+    }
 }

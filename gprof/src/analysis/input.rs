@@ -69,6 +69,8 @@ pub(super) struct Input<'data> {
     pub(super) innermost: Innermost,
     /// The samples of the runs whose CPU time is known, and this time.
     pub(super) conservation: &'data Conservation,
+    /// Why profiles may not belong to their images.
+    pub(super) doubts: &'data [String],
     /// The stacks of the samples, if there are any.
     pub(super) stacks: Option<StackInput<'data>>,
 }
@@ -126,6 +128,7 @@ impl<'data> Input<'data> {
             side_files: loaded.side_files(),
             innermost: Innermost::of(loaded, options),
             conservation: loaded.conservation(),
+            doubts: loaded.doubts(),
             stacks: loaded.stacks().map(|stacks| StackInput { stacks, code: loaded.code(), all_calls }),
         }
     }

@@ -240,6 +240,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_parser = outputs::parser(), help_heading = "Output")]
     pub(super) format: Option<Format>,
 
+    /// Print nothing if a profile may not belong to its program (another build or another program wrote the profile):
+    /// exit with status 1 instead of a warning
+    #[arg(long, help_heading = "Output")]
+    pub(super) strict: bool,
+
     /// Write to this file instead of the standard output, in the format of --format or in the format that the ending
     /// of the name tells. May be repeated: each file gets the whole output. `-` is the standard output. With --extract,
     /// FILE takes the place of PROFILE.OBJECT beside the first profile

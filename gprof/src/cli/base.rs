@@ -7,7 +7,7 @@ use std::path::Path;
 use super::arguments::Arguments;
 use super::format::Format;
 use super::options::{Comparison, Output, ProfilePath};
-use super::outputs;
+use super::{images, outputs};
 use crate::error::Error;
 
 /// The comparison that the command line asks for.
@@ -28,7 +28,7 @@ pub(super) fn comparison(arguments: &Arguments, outputs: &[Output]) -> Result<Op
     if base.iter().filter(is_stdin).count() + of_report > 1 {
         return Err(Error::Usage("'--base': the standard input can be one profile only".to_owned()));
     }
-    Ok(Some(Comparison { base, normalizes: arguments.normalize }))
+    Ok(Some(Comparison { base: images::without_companions(base), normalizes: arguments.normalize }))
 }
 
 /// The files in one value. A value that is the name of a file is one file, also with commas.

@@ -38,6 +38,7 @@ impl Options {
             static_calls: false,
             propagates: false,
             brief: false,
+            strict: false,
             limit: Limit::default(),
             unused: false,
             demangle: true,
@@ -100,6 +101,14 @@ impl Options {
     #[must_use]
     pub fn brief(mut self, is_brief: bool) -> Options {
         self.brief = is_brief;
+        self
+    }
+
+    /// Sets whether a profile that may not belong to its image is an error ([`Error::Doubtful`](crate::Error::Doubtful)) and not
+    /// a warning (`--strict`).
+    #[must_use]
+    pub fn strict(mut self, is_strict: bool) -> Options {
+        self.strict = is_strict;
         self
     }
 

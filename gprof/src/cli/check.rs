@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use gmon_demangle::Style;
 
 use super::arguments::Arguments;
@@ -99,6 +100,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         static_calls: arguments.static_call_graph,
         propagates: arguments.propagate,
         brief: arguments.brief,
+        strict: arguments.strict,
         unused: arguments.display_unused_functions,
         traditional: arguments.traditional,
         by_line: arguments.line || (rules.sums_lines && arguments.sum),
@@ -226,6 +228,7 @@ fn width(arguments: &Arguments, rules: &Rules) -> Result<Option<usize>, Error> {
 fn reports(arguments: &Arguments, matches: &ArgMatches, rules: &Rules) -> Result<(Reports, Vec<Choice>), Error> {
     let mut reports = Reports {
         info: arguments.file_info,
+        names_profiles: matches.value_source("profiles") == Some(ValueSource::CommandLine),
         stats: arguments.stats,
         bounds: arguments.bounds,
         threads: arguments.threads,

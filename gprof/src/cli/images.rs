@@ -1,6 +1,8 @@
 //! Assigns profiles to images: the profiles that follow an image on the command line belong to that image.
 
-use std::ffi::OsString;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
@@ -21,12 +23,30 @@ enum Word {
     Operand(OsString),
 }
 
+/// The endings of the files that runs leave beside their profiles.
+const BESIDE: [&str; 2] = [".side", ".objects"];
+
+/// Removes the files beside profiles from a list that has these profiles as well: `gmon.*` stands for all of them, and the files
+/// beside a profile are read with the profile.
+pub(super) fn without_companions(profiles: Vec<ProfilePath>) -> Vec<ProfilePath> {
+    let of = |path: &ProfilePath| match path {
+        ProfilePath::File(path) => BESIDE.iter().find_map(|ending| {
+            let name = path.as_os_str().as_encoded_bytes().strip_suffix(ending.as_bytes())?;
+            Some(ProfilePath::File(OsStr::from_bytes(name).into()))
+        }),
+        ProfilePath::Stdin => None,
+    };
+    let files: HashSet<&ProfilePath> = profiles.iter().collect();
+    let is_extra: Vec<bool> = profiles.iter().map(|path| of(path).is_some_and(|path| files.contains(&path))).collect();
+    profiles.into_iter().zip(is_extra).filter(|(_, is_extra)| !is_extra).map(|(path, _)| path).collect()
+}
+
 /// The images and their profiles, those of one image together. The words before the first `--image` are an image and
 /// its profiles as well, if there are any.
 pub(super) fn images(arguments: &Arguments, matches: &ArgMatches) -> Result<Vec<ProfiledImage>, Error> {
     if arguments.images.is_empty() {
         let profiles = arguments.profiles.iter().cloned().map(ProfilePath::from).collect();
-        return Ok(vec![ProfiledImage { image: arguments.image.clone(), profiles }]);
+        return Ok(vec![ProfiledImage { image: arguments.image.clone(), profiles: without_companions(profiles) }]);
     }
     contradictions(arguments)?;
     let words = words(arguments, matches);
@@ -48,6 +68,9 @@ pub(super) fn images(arguments: &Arguments, matches: &ArgMatches) -> Result<Vec<
             return Err(Error::Usage(format!("'--image {image}' has no profiles: name them after it")));
         }
         profiled.profiles.push(ProfilePath::File(PROFILE.into()));
+    }
+    for profiled in &mut images {
+        profiled.profiles = without_companions(std::mem::take(&mut profiled.profiles));
     }
     Ok(images)
 }

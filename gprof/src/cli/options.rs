@@ -75,6 +75,8 @@ pub struct Reports {
     pub source: Asked,
     /// The contents of the profiles' files.
     pub info: bool,
+    /// Whether the profiles are named, and not the default.
+    pub names_profiles: bool,
     /// How much of the profiles the reports account for.
     pub stats: bool,
     /// The bounds of inclusive times.
@@ -236,6 +238,8 @@ pub struct Options {
     pub(crate) propagates: bool,
     /// Whether to leave out the explanations of the columns.
     pub(crate) brief: bool,
+    /// Whether a profile that may not belong to its image is an error.
+    pub(crate) strict: bool,
     /// The limits of the flat profile and of the call graph.
     pub(crate) limit: Limit,
     /// Whether to show functions that were never called and took no time.
@@ -308,9 +312,14 @@ impl Wanted {
     #[must_use]
     pub fn analysis(&self) -> bool {
         let orders = self.function_order || self.linker_order.is_some() || self.file_order;
-        let stacks = self.stacks();
-        let reports = self.stats || self.flat || self.graph || self.bounds || self.counts || self.source;
-        reports || stacks || orders || self.exports
+        self.shows_reports() || orders || self.exports
+    }
+
+    /// Whether any report for people is wanted that needs an analysis.
+    #[must_use]
+    pub fn shows_reports(&self) -> bool {
+        let tables = self.flat || self.graph || self.bounds || self.counts;
+        self.stats || tables || self.source || self.stacks()
     }
 
     /// Whether any report is wanted that needs stacks.
@@ -360,6 +369,13 @@ impl Options {
     pub(crate) fn measures_times(&self) -> bool {
         // A stack tells which function called a function, but -l divides functions into lines.
         self.rules.measures_times && !self.propagates && !self.by_line
+    }
+
+    /// Returns each output with the options of a run that has only this output. What an output needs of an analysis, the limits
+    /// that an output spends, and the spelling of names then change no other output.
+    pub(crate) fn each_alone(&self) -> Vec<(&Output, Options)> {
+        let alone = |output: &Output| Options { outputs: vec![output.clone()], ..self.clone() };
+        self.outputs.iter().map(|output| (output, alone(output))).collect()
     }
 
     /// Whether anything goes to the standard output.

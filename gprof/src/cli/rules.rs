@@ -102,6 +102,13 @@ pub struct Rules {
     /// Whether a map of object files is read line by line, and also applies to symbols of `-S`. GNU reads pieces of a
     /// fixed length, and applies the map to the program's own symbols only.
     pub reads_maps_by_line: bool,
+    /// Whether the number of a called function that has no entry is in parentheses. With GNU, the number in brackets stands for
+    /// an entry that is missing.
+    pub marks_missing_entries: bool,
+    /// Whether text begins with warnings about profiles that may not belong to their programs.
+    pub tells_doubts: bool,
+    /// Whether text escapes control characters in names everywhere, not only on terminals.
+    pub escapes_names: bool,
     /// Whether `-i` tells the form of each profile, and how the form was found.
     pub tells_forms: bool,
 }
@@ -136,6 +143,9 @@ impl Rules {
         orders_files_by_line: false,
         checks_arguments: true,
         reads_maps_by_line: true,
+        marks_missing_entries: true,
+        tells_doubts: true,
+        escapes_names: true,
         tells_forms: true,
     };
 
@@ -168,6 +178,9 @@ impl Rules {
         orders_files_by_line: true,
         checks_arguments: false,
         reads_maps_by_line: false,
+        marks_missing_entries: false,
+        tells_doubts: false,
+        escapes_names: false,
         tells_forms: false,
     };
 

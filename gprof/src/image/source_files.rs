@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
-use gimli::Dwarf;
+use gimli::{Dwarf, SectionId};
 
 use super::frames::Frames;
 use super::line_tables::LineTables;
@@ -68,6 +68,12 @@ impl<'data> SourceFiles<'data> {
             }
         });
         found
+    }
+
+    /// Returns whether there are line tables, damaged or not.
+    #[must_use]
+    pub fn has_lines(&self) -> bool {
+        !self.sections.get(SectionId::DebugLine).slice().is_empty()
     }
 
     /// Reads the lines of all code.

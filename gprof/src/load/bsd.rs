@@ -8,6 +8,7 @@ use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Histogram, Profil
 
 use super::build_mismatch::{self, Doubts};
 use super::call_mismatch::CallCheck;
+use super::image_runs::tell;
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{LoadedSides, Parsed, ParsedFiles};
 use super::outside::OutsideImages;
@@ -44,7 +45,17 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
     let (contents, outside_images) = (Contents::default(), OutsideImages::default());
     let (files, sides) = (Vec::new(), LoadedSides::default());
     let parsed = Arc::new(parsed);
-    Ok(Loaded { parsed, profile, all_calls: None, contents, files, outside_images, stacks: None, sides })
+    Ok(Loaded {
+        parsed,
+        profile,
+        all_calls: None,
+        contents,
+        files,
+        outside_images,
+        stacks: None,
+        sides,
+        doubts: Vec::new(),
+    })
 }
 
 /// Reads all profiles of an image, and returns their sum.
@@ -61,7 +72,7 @@ fn profiles(
     let (mut sum, mut files) = (Accumulator::default(), Vec::new());
     for (done, path) in paths.iter().enumerate() {
         progress.count("reading profiles", done, paths.len());
-        let bytes = profile_file::bytes(path)?;
+        let bytes = profile_file::bytes_or_say(path, &mut |message| progress.wait_for(message))?;
         files.push(match path {
             ProfilePath::Stdin => RunFiles::default(),
             ProfilePath::File(file) => RunFiles { side: None, ..RunFiles::read(file, &bytes, own, false) },
@@ -79,7 +90,7 @@ fn profiles(
         sum.add(profile).map_err(|error| Error::Profile { file: path.to_string(), source: error.into() })?;
     }
     if identity.is_ok() {
-        build_mismatch::check((&file.path, own), &paths, &files, Doubts::Reported, progress);
+        tell(&build_mismatch::find((&file.path, own), &paths, &files, Doubts::Reported), progress);
     }
     Ok(sum.finish_in_order())
 }

@@ -5,7 +5,6 @@
 //! these, the modification times of the files show whether the program may have been rebuilt.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -31,15 +30,15 @@ pub(super) enum Doubts {
     LeftOut,
 }
 
-/// Warns about the profiles that do not match the image, or may not match. The image is a path and an identity; `files` has
-/// the files beside each profile.
-pub(super) fn check(
+/// Returns warnings about the profiles that do not match the image, or may not match. The image is a path and an identity;
+/// `files` has the files beside each profile.
+pub(super) fn find(
     (path, own): (&Path, Option<&str>),
     profiles: &[ProfilePath],
     files: &[RunFiles],
     doubts: Doubts,
-    warnings: &mut dyn Write,
-) {
+) -> Vec<String> {
+    let mut warnings = Vec::new();
     let built = fs::metadata(path).and_then(|status| status.modified()).ok();
     let mut mismatches: Vec<Mismatch> = Vec::new();
     for (source, beside) in profiles.iter().zip(files) {
@@ -60,7 +59,7 @@ pub(super) fn check(
             _ => continue,
         };
         if doubts == Doubts::LeftOut && matches!(beside.program, Program::Other(..)) {
-            let _ = writeln!(warnings, "gprof: warning: {source}: left out of the sum: {what}");
+            warnings.push(format!("{source}: left out of the sum: {what}"));
             continue;
         }
         if let Some(mismatch) = mismatches.iter_mut().find(|mismatch| mismatch.what == what) {
@@ -71,9 +70,9 @@ pub(super) fn check(
     }
     for Mismatch { what, first, count } in mismatches {
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
-        // A warning that cannot be written is dropped: nobody can read it.
-        let _ = writeln!(warnings, "gprof: warning: {first}{more}: {what}");
+        warnings.push(format!("{first}{more}: {what}"));
     }
+    warnings
 }
 
 /// The number of different mismatches that warnings report at most.

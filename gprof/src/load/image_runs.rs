@@ -29,6 +29,8 @@ pub(super) struct ImageRuns {
     pub(super) sides: Sides,
     /// The shared objects that the runs used, if reports are about shared objects.
     pub(super) objects: SharedObjects,
+    /// Why profiles may not belong to the image.
+    pub(super) doubts: Vec<String>,
 }
 
 impl ImageRuns {
@@ -76,19 +78,22 @@ impl ImageRuns {
         if let Some(warning) = image.warning() {
             let _ = writeln!(progress, "gprof: warning: {}: {warning}", file.path.display());
         }
-        tell(&sum.mismatches, progress);
+        let mut doubts = sum.mismatches.clone();
+        tell(&doubts, progress);
         tell(sum.files.iter().flat_map(|file| &file.warnings), progress);
         if let Some(error) = failure {
             return Err(error);
         }
         if identity.is_ok() {
-            let doubts = if reading.leaves_out_others { Doubts::LeftOut } else { Doubts::Reported };
-            build_mismatch::check((&file.path, own), &named.profiles, &files, doubts, progress);
+            let others = if reading.leaves_out_others { Doubts::LeftOut } else { Doubts::Reported };
+            let found = build_mismatch::find((&file.path, own), &named.profiles, &files, others);
+            tell(&found, progress);
+            doubts.extend(found);
         }
         if !files.is_empty() && files.iter().all(|beside| reading.leaves_out(beside)) {
             return Err(Error::NothingToAdd { image: file.path.display().to_string() });
         }
-        Ok(ImageRuns { sum, sides, objects })
+        Ok(ImageRuns { sum, sides, objects, doubts })
     }
 }
 

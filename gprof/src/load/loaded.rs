@@ -49,6 +49,7 @@ pub struct Loaded {
     pub(super) outside_images: OutsideImages,
     pub(super) stacks: Option<Stacks>,
     pub(super) sides: LoadedSides,
+    pub(super) doubts: Vec<String>,
 }
 
 /// What was read from side files.
@@ -105,6 +106,13 @@ impl Loaded {
     #[must_use]
     pub fn files(&self) -> &[FileInfo] {
         &self.files
+    }
+
+    /// Returns why profiles may not belong to their images: other builds or other programs may have written the profiles. Every
+    /// output begins with these warnings.
+    #[must_use]
+    pub fn doubts(&self) -> &[String] {
+        &self.doubts
     }
 
     /// Samples and calls outside all images.

@@ -48,6 +48,8 @@ pub(super) struct Loading<'o> {
     pub(super) without_sides: usize,
     /// The samples of all profiles, and their CPU time.
     conservation: Conservation,
+    /// Why profiles may not belong to their images.
+    pub(super) doubts: Vec<String>,
     calls: CallsBetween,
     /// The sample units of all profiles so far.
     units: Accumulator,
@@ -58,6 +60,17 @@ pub(super) struct Loading<'o> {
 struct Profiled<'data> {
     images: Vec<(PathBuf, Image<'data>)>,
     profiles: Vec<Profile>,
+}
+
+/// The number of doubts that outputs list. Thousands of profiles may be of another program.
+const MOST_DOUBTS: usize = 10;
+
+/// Returns the doubts that outputs list.
+fn listed(mut doubts: Vec<String>) -> Vec<String> {
+    let more = doubts.len().saturating_sub(MOST_DOUBTS);
+    doubts.truncate(MOST_DOUBTS);
+    doubts.extend((more > 0).then(|| format!("{more} more warnings of this kind")));
+    doubts
 }
 
 impl<'o> Loading<'o> {
@@ -74,6 +87,7 @@ impl<'o> Loading<'o> {
             profiles: Vec::new(),
             without_sides: 0,
             conservation: Conservation::default(),
+            doubts: Vec::new(),
             calls: CallsBetween::default(),
             units: Accumulator::default(),
         }
@@ -154,13 +168,13 @@ impl<'o> Loading<'o> {
 
     /// Puts the results together with the images.
     pub(super) fn finish(self, parsed: Arc<ParsedFiles>) -> Loaded {
-        let Loading { profile, all_calls, contents, files, outside_images, stacks, .. } = self;
+        let Loading { profile, all_calls, contents, files, outside_images, stacks, doubts, .. } = self;
         let side_files: Vec<SideFile> = self.sides.into_iter().map(|(side, _)| side).collect();
         let side_infos = side_files.iter().map(SideInfo::new).collect();
         // The CPU time of some threads is not known.
         let conservation = if self.options.thread.is_none() { self.conservation } else { Conservation::default() };
         let sides = LoadedSides { files: side_files, infos: side_infos, without: self.without_sides, conservation };
-        Loaded { parsed, profile, all_calls, contents, files, outside_images, stacks, sides }
+        Loaded { parsed, profile, all_calls, contents, files, outside_images, stacks, sides, doubts: listed(doubts) }
     }
 
     /// The stacks in all side files, if there are any.
@@ -208,8 +222,9 @@ impl<'o> Loading<'o> {
         image: &Image<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<(Profile, Vec<SharedObject>), Error> {
-        let ImageRuns { sum, sides, objects } =
+        let ImageRuns { sum, sides, objects, doubts } =
             ImageRuns::read(self.options, named, (file, image), &self.units, progress)?;
+        self.doubts.extend(doubts);
         let SharedObjects { objects, images, calls, outside_images } = objects;
         // Without a report on shared objects, only the program has an image.
         let images = images.into_iter().map(Some).chain(iter::repeat_with(|| None));
@@ -247,6 +262,7 @@ impl<'o> Loading<'o> {
             let image = file.parse(self.options);
             if image.is_ok() {
                 tell(&object.sum.mismatches, progress);
+                self.doubts.extend_from_slice(&object.sum.mismatches);
             }
             let image = match (image, object.failure) {
                 (Ok(image), None) => image,

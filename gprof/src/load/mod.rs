@@ -10,6 +10,7 @@ pub(crate) mod bsd;
 mod build_mismatch;
 mod call_mismatch;
 pub mod conservation;
+pub(crate) mod contents;
 pub(crate) mod extract;
 mod image_runs;
 mod input_files;
@@ -56,7 +57,8 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
     let files = InputFiles::read(options)?;
     let mut loading = Loading::new(options);
     let parsed = ParsedFiles::try_new(files, |files| loading.parse(files, progress))?;
-    Ok(loading.finish(Arc::new(parsed)))
+    let loaded = loading.finish(Arc::new(parsed));
+    if options.strict && !loaded.doubts.is_empty() { Err(Error::Doubtful) } else { Ok(loaded) }
 }
 
 /// Checks that the images that the options name can be read.
@@ -108,5 +110,15 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
     let outside_images = OutsideImages::default();
     let (files, sides) = (Vec::new(), LoadedSides::default());
     let parsed = Arc::new(parsed);
-    Ok(Loaded { parsed, profile, all_calls: None, contents, files, outside_images, stacks: None, sides })
+    Ok(Loaded {
+        parsed,
+        profile,
+        all_calls: None,
+        contents,
+        files,
+        outside_images,
+        stacks: None,
+        sides,
+        doubts: Vec::new(),
+    })
 }

@@ -1,7 +1,11 @@
 //! Reads one profile.
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, IsTerminal};
+use std::os::unix::fs::FileTypeExt;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use gmon::{Bins, Encoding, Form, Hints, Histogram, Profile, ReadError, RecordCounts, Unit};
 
@@ -83,6 +87,41 @@ pub(super) fn bytes(path: &ProfilePath) -> Result<Vec<u8>, Error> {
     }
 }
 
+/// How long a pipe or a terminal may take before the user learns what the run waits for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Reads the bytes of a profile. If a named pipe or a terminal does not come to its end soon, `say` gets a message about it.
+///
+/// # Errors
+///
+/// As [`bytes`].
+pub(super) fn bytes_or_say(path: &ProfilePath, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>, Error> {
+    let Some(kind) = endless(path) else { return bytes(path) };
+    let (sender, receiver) = mpsc::channel();
+    let source = path.clone();
+    // If nobody waits any longer, nobody needs the bytes.
+    let read = move || drop(sender.send(bytes(&source)));
+    if thread::Builder::new().spawn(read).is_err() {
+        return bytes(path);
+    }
+    if let Ok(read) = receiver.recv_timeout(PATIENCE) {
+        return read;
+    }
+    say(&format!("reading profiles: waiting for the end of {path}, which is a {kind}"));
+    let gone = || unread(path.to_string(), io::Error::other("cannot be read"));
+    receiver.recv().unwrap_or_else(|_| Err(gone()))
+}
+
+/// What a path names if nobody knows when it ends: a named pipe or a terminal.
+fn endless(path: &ProfilePath) -> Option<&'static str> {
+    match path {
+        ProfilePath::Stdin => io::stdin().is_terminal().then_some("terminal"),
+        ProfilePath::File(file) => {
+            file.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()).then_some("pipe")
+        }
+    }
+}
+
 /// The error for a file that cannot be read.
 pub(super) fn unread(file: String, source: io::Error) -> Error {
     Error::Read { file, source }
@@ -100,6 +139,7 @@ pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<P
         ProfilePath::File(file) => hints.with_file_name(file.as_os_str().as_encoded_bytes()),
     };
     let detection = gmon::detect(bytes, &hints).map_err(|error| match error {
+        _ if let Some(tool) = decompressor(bytes) => Error::Compressed { file: path.to_string(), tool },
         ReadError::Ambiguous { candidates, .. } => {
             let forms = candidates.iter().map(|candidate| profile_form::spelled(*candidate)).collect();
             Error::AmbiguousProfile { file: path.to_string(), forms }
@@ -134,6 +174,15 @@ pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<P
     }
     let contents = Contents { samples: true, calls: true, callers: false };
     Ok(ProfileFile { profile, encoding, contents, info, elsewhere: 0 })
+}
+
+/// The first bytes of compressed files, and the programs that write the content of such files.
+const COMPRESSED: [(&[u8], &str); 4] =
+    [(b"\x1f\x8b", "zcat"), (b"\x28\xb5\x2f\xfd", "zstdcat"), (b"\xfd7zXZ\0", "xzcat"), (b"BZh", "bzcat")];
+
+/// The program that writes the content of a compressed file; `None` for files of other kinds.
+fn decompressor(bytes: &[u8]) -> Option<&'static str> {
+    COMPRESSED.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, tool)| *tool)
 }
 
 /// Counts the records of a profile. Only GNU's form requires another pass over the file.

@@ -1,5 +1,6 @@
 //! Reads the profiles of all runs of one image.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -18,6 +19,9 @@ use super::slide;
 use crate::cli::options::ProfilePath;
 use crate::error::Error;
 use crate::terminal::progress::Progress;
+
+/// Tells what the run waits for.
+type Say<'a> = &'a mut dyn FnMut(&str);
 
 /// What profiles of one image are read with and compared with.
 pub(super) struct Reading<'a> {
@@ -70,7 +74,9 @@ impl Reading<'_> {
     /// another image. The error comes with the runs before that profile.
     pub(super) fn all(&self, paths: &[ProfilePath], progress: &mut Progress<'_>) -> Result<Runs, Box<(Error, Runs)>> {
         let done = AtomicUsize::new(0);
-        let mut tell = || progress.count("reading profiles", done.load(Relaxed), paths.len());
+        let progress = RefCell::new(progress);
+        let mut tell = || progress.borrow_mut().count("reading profiles", done.load(Relaxed), paths.len());
+        let mut say = |message: &str| progress.borrow_mut().wait_for(message);
         if let Some(runs) = self.in_parallel(paths, &done, &mut tell) {
             return Ok(runs);
         }
@@ -78,7 +84,7 @@ impl Reading<'_> {
         // the file.
         done.store(0, Relaxed);
         let mut runs = Runs { sum: ProfileSum::compatible_with(self.units), ..Runs::default() };
-        match self.each(paths, &done, &mut tell, &mut runs) {
+        match self.each(paths, &done, (&mut tell, &mut say), &mut runs) {
             Ok(()) => Ok(runs),
             Err(error) => Err(Box::new((error, runs))),
         }
@@ -89,12 +95,12 @@ impl Reading<'_> {
         &self,
         paths: &[ProfilePath],
         done: &AtomicUsize,
-        tell: &mut dyn FnMut(),
+        (tell, say): (&mut dyn FnMut(), Say<'_>),
         runs: &mut Runs,
     ) -> Result<(), Error> {
         for path in paths {
             tell();
-            let bytes = profile_file::bytes(path)?;
+            let bytes = profile_file::bytes_or_say(path, say)?;
             let mut beside = match path {
                 ProfilePath::Stdin => RunFiles::default(),
                 ProfilePath::File(file) => RunFiles::read(file, &bytes, self.identity, self.with_objects),
@@ -155,7 +161,8 @@ impl Reading<'_> {
         }
         let read = |chunk: &[ProfilePath], tell: &mut dyn FnMut()| {
             let mut runs = Runs { sum: ProfileSum::compatible_with(self.units), ..Runs::default() };
-            self.each(chunk, done, tell, &mut runs).ok().map(|()| runs)
+            // No thread reads a pipe.
+            self.each(chunk, done, (tell, &mut |_| {}), &mut runs).ok().map(|()| runs)
         };
         let mut chunks = parallel::map_chunks(paths, read, tell)?.into_iter();
         let mut all = chunks.next()?;
@@ -210,7 +217,7 @@ mod tests {
         };
         let done = AtomicUsize::new(0);
         let mut alone = Runs::default();
-        reading.each(&paths, &done, &mut || {}, &mut alone).unwrap();
+        reading.each(&paths, &done, (&mut || {}, &mut |_| {}), &mut alone).unwrap();
         if let Some(together) = reading.in_parallel(&paths, &done, &mut || {}) {
             let names = |files: &[FileInfo]| files.iter().map(|info| info.file.clone()).collect::<Vec<_>>();
             assert_eq!(names(&together.sum.files), names(&alone.sum.files));

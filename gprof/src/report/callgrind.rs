@@ -2,12 +2,13 @@
 //!
 //! Costs are whole numbers of ten nanoseconds, which readers show as time, or else of samples.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::doubts;
 use super::place::{self, Place};
-use crate::analysis::{Analysis, ArcTimes, ThreadTimes};
+use crate::analysis::{Analysis, ArcTimes, FunctionTimes, ThreadTimes};
 use crate::symbols::functions::FunctionId;
 
 /// The name of callgrind for a file that is not known.
@@ -19,11 +20,16 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     if let Some(image) = analysis.images().first() {
         writeln!(out, "cmd: {}", place::text(image.path.as_os_str().as_encoded_bytes()))?;
     }
+    for warning in doubts::of(analysis) {
+        writeln!(out, "desc: {warning}")?;
+    }
     let has_threads = analysis.sample_trees().has_threads;
+    let parts = analysis.thread_times();
+    let called: HashSet<FunctionId> = parts.iter().flat_map(|part| &part.arcs).filter_map(|arc| arc.callee).collect();
     let mut used = [0; 3];
-    for (at, part) in (1..).zip(&analysis.thread_times()) {
-        let mut costs =
-            Costs { analysis, used, objects: HashMap::new(), files: HashMap::new(), functions: HashMap::new() };
+    for (at, part) in (1..).zip(&parts) {
+        let (objects, files, functions) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut costs = Costs { analysis, called: &called, used, objects, files, functions };
         writeln!(out, "part: {at}")?;
         if has_threads {
             // Some readers take the sum of the last part for that of the file. Without sums, all readers add up.
@@ -44,15 +50,33 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
+/// The code to which costs belong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Code {
+    Function(FunctionId),
+    /// Code in no function of the images.
+    Outside,
+    /// Callers that are not known.
+    Spontaneous,
+}
+
+impl Code {
+    fn of(function: Option<FunctionId>) -> Code {
+        function.map_or(Code::Outside, Code::Function)
+    }
+}
+
 struct Costs<'a, 'data> {
     analysis: &'a Analysis<'data>,
+    /// The functions that have calls in any part.
+    called: &'a HashSet<FunctionId>,
     /// The highest numbers of objects, files, and functions. Some readers forget the numbers of a part at its end, and others permit
     /// no number to have a second name, so each part has numbers of its own.
     used: [usize; 3],
     objects: HashMap<String, usize>,
     files: HashMap<String, usize>,
     /// The functions by their identity: two functions may have one name, and each has its number.
-    functions: HashMap<Option<FunctionId>, Known>,
+    functions: HashMap<Code, Known>,
 }
 
 /// What the file says of a function that it has named.
@@ -81,39 +105,78 @@ impl Costs<'_, '_> {
         let ThreadTimes { functions, arcs, .. } = part;
         let mut inside = arcs.iter().filter(|arc| arc.caller.is_some() && arc.callee.is_some()).peekable();
         for function in functions {
-            let (position, line) = self.position("", Some(function.id));
+            let (position, line) = self.position("", Code::Function(function.id));
             writeln!(out, "\n{position}{line} {}", self.cost(function.own))?;
             while let Some(arc) = inside.next_if(|arc| arc.caller == Some(function.id)) {
-                self.call(arc, line, out)?;
+                self.arc(arc, line, out)?;
             }
         }
         // These callers have no costs of their own in the file: hidden functions, and code in no function.
         let mut others = inside.chain(arcs.iter().filter(|arc| arc.caller.is_none())).peekable();
         while let Some(caller) = others.peek().map(|arc| arc.caller) {
-            let (position, line) = self.position("", caller);
+            let (position, line) = self.position("", Code::of(caller));
             write!(out, "\n{position}")?;
             while let Some(arc) = others.next_if(|arc| arc.caller == caller) {
-                self.call(arc, line, out)?;
+                self.arc(arc, line, out)?;
             }
         }
-        Ok(())
+        self.unknown_callers(part, out)
     }
 
-    /// Writes the calls of an arc, below the costs of the caller, at the line where the caller begins.
-    fn call(&mut self, arc: &ArcTimes, caller: u32, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes the calls of an arc.
+    fn arc(&mut self, arc: &ArcTimes, caller: u32, out: &mut dyn Write) -> io::Result<()> {
         let inclusive = self.cost(arc.times.map_or(0.0, |(_, inclusive)| inclusive));
-        let (position, callee) = self.position("c", arc.callee);
-        writeln!(out, "{position}calls={} {callee}\n{caller} {inclusive}", arc.calls)
+        self.call(Code::of(arc.callee), (arc.calls, inclusive), caller, out)
+    }
+
+    /// Writes calls with their costs, below the costs of the caller, at the line where the caller begins. Calls that nobody
+    /// counted, but that a stack shows, are written as one call: readers take the costs of no call for self costs.
+    fn call(
+        &mut self,
+        callee: Code,
+        (calls, inclusive): (u64, u64),
+        caller: u32,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let (position, callee) = self.position("c", callee);
+        let calls = calls.max(u64::from(inclusive > 0));
+        writeln!(out, "{position}calls={calls} {callee}\n{caller} {inclusive}")
+    }
+
+    /// Writes the inclusive costs of called functions that no arc has, because some stacks do not show the caller. Readers take
+    /// the costs of all calls of a function for its inclusive costs.
+    fn unknown_callers(&mut self, part: &ThreadTimes<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let mut handed: HashMap<FunctionId, u64> = HashMap::new();
+        for arc in &part.arcs {
+            if let (Some(callee), Some((_, inclusive))) = (arc.callee, arc.times) {
+                let sum = handed.entry(callee).or_default();
+                *sum = sum.saturating_add(self.cost(inclusive));
+            }
+        }
+        // The estimated time of a member of a cycle is not the time that its arcs hand up.
+        let is_comparable = |function: &&FunctionTimes| function.cycle.is_none() || self.analysis.stacks().is_some();
+        let called = part.functions.iter().filter(|function| self.called.contains(&function.id)).filter(is_comparable);
+        let rest = |function: &FunctionTimes| {
+            let handed = handed.get(&function.id).copied().unwrap_or_default();
+            (function.id, self.cost(function.inclusive).saturating_sub(handed))
+        };
+        let rests: Vec<(FunctionId, u64)> = called.map(rest).filter(|(_, rest)| *rest > 0).collect();
+        if rests.is_empty() {
+            return Ok(());
+        }
+        let (position, line) = self.position("", Code::Spontaneous);
+        write!(out, "\n{position}")?;
+        rests.into_iter().try_for_each(|(id, rest)| self.call(Code::Function(id), (0, rest), line, out))
     }
 
     /// Returns the lines that name the object, the file and the function of the costs that follow; with the prefix `c`, of a
     /// called function. Returns the line where the function begins as well.
-    fn position(&mut self, prefix: &str, function: Option<FunctionId>) -> (String, u32) {
+    fn position(&mut self, prefix: &str, code: Code) -> (String, u32) {
         let file_option = if prefix.is_empty() { "fl" } else { "fi" };
         let options = ["ob", file_option, "fn"];
-        let (numbers, line, names) = match self.functions.get(&function) {
+        let (numbers, line, names) = match self.functions.get(&code) {
             Some(Known { numbers, line }) => (*numbers, *line, [const { None }; 3]),
-            None => self.add(function),
+            None => self.add(code),
         };
         let mut lines = String::new();
         for ((option, number), name) in options.into_iter().zip(numbers).zip(names) {
@@ -126,18 +189,22 @@ impl Costs<'_, '_> {
 
     /// Numbers a function, which must be new. Returns the numbers of its object, its file and the function, the line where the
     /// function begins, and the names that the file does not have yet.
-    fn add(&mut self, function: Option<FunctionId>) -> ([usize; 3], u32, [Option<String>; 3]) {
-        let place = function.map(|id| Place::of(self.analysis, id));
+    fn add(&mut self, code: Code) -> ([usize; 3], u32, [Option<String>; 3]) {
+        let (place, no_name) = match code {
+            Code::Function(id) => (Some(Place::of(self.analysis, id)), ""),
+            Code::Outside => (None, "<outside>"),
+            Code::Spontaneous => (None, "<spontaneous>"),
+        };
         let image = place.as_ref().and_then(|place| place.image).map(|image| place::image(self.analysis, image));
         let object = image.unwrap_or_else(|| UNKNOWN.to_owned());
-        let (name, source) = place.map_or(("<outside>".to_owned(), None), |place| (place.name, place.source));
+        let (name, source) = place.map_or((no_name.to_owned(), None), |place| (place.name, place.source));
         let (file, line) = source.unwrap_or_else(|| (UNKNOWN.to_owned(), 0));
         let [objects, files, functions] = &mut self.used;
         let (object_number, is_new_object) = number(&mut self.objects, objects, &object);
         let (file_number, is_new_file) = number(&mut self.files, files, &file);
         *functions += 1;
         let numbers = [object_number, file_number, *functions];
-        self.functions.insert(function, Known { numbers, line });
+        self.functions.insert(code, Known { numbers, line });
         (numbers, line, [is_new_object.then_some(object), is_new_file.then_some(file), Some(name)])
     }
 }

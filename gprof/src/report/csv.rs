@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use super::doubts;
 use super::place::{self, Place};
 use crate::analysis::{Analysis, ArcTimes, FunctionTimes};
 use crate::symbols::functions::FunctionId;
@@ -35,6 +36,11 @@ const OF_CODE: usize = 6;
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
+    for warning in doubts::of(analysis) {
+        // The text takes the column of names.
+        let blank = ",".repeat(COLUMNS.len() - OF_CODE + 1);
+        writeln!(out, "warning,,,,{}{blank}", quoted(warning))?;
+    }
     let mut rows = Rows { analysis, codes: HashMap::new(), no_code: ",".repeat(OF_CODE - 1) };
     analysis.function_times().try_for_each(|function| rows.function(&function, out))?;
     analysis.arc_times().try_for_each(|arc| rows.arc(&arc, out))
@@ -87,6 +93,7 @@ impl Rows<'_, '_> {
             let Place { name, symbol, source, image, address } = Place::of(analysis, id);
             let (file, line) = source.map(|(file, line)| (file, line.to_string())).unwrap_or_default();
             let image = image.map(|image| place::image(analysis, image)).unwrap_or_default();
+            let [image, file, name, symbol] = [image, file, name, symbol].map(inert);
             let cells: [String; OF_CODE] = [image, file, line, name, symbol, format!("0x{address:x}")];
             cells.map(quoted).join(",")
         })
@@ -100,9 +107,14 @@ impl Rows<'_, '_> {
     }
 }
 
-/// Returns a cell. Cells with a separator, a quote, a space or a number sign, which some readers take for a comment, are quoted;
-/// no cell has a line end.
+/// Returns a text that spreadsheets do not take for a formula: an apostrophe stands before a sign with which formulas begin.
+pub(super) fn inert(text: String) -> String {
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+}
+
+/// Returns a cell. Cells with a separator, a quote, an apostrophe, a space, or a number sign, which some readers take for a
+/// comment, are quoted; no cell has a line end.
 pub(super) fn quoted(cell: String) -> String {
-    let is_plain = !cell.contains([',', '"', ' ', '#']);
+    let is_plain = !cell.contains([',', '"', ' ', '#', '\'']);
     if is_plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
 }

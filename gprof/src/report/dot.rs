@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use super::colors;
+use super::{colors, doubts};
 use crate::analysis::{Analysis, DrawnCall, DrawnFunction};
 use crate::symbols::sources::base;
 use crate::terminal::visible;
@@ -18,8 +18,11 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let graph = analysis.drawn_graph();
     let names = node_names(analysis, &graph.functions);
     out.write_all(HEAD.as_bytes())?;
-    if analysis.stacks().is_none() {
-        out.write_all(b"\tlabel=\"times of called functions are estimated from call counts\";\n")?;
+    let estimated = "times of called functions are estimated from call counts";
+    let warnings = doubts::of(analysis).into_iter().map(|warning| quoted(warning.as_bytes()));
+    let label: Vec<String> = warnings.chain(analysis.stacks().is_none().then(|| estimated.to_owned())).collect();
+    if !label.is_empty() {
+        writeln!(out, "\tlabel=\"{}\";", label.join("\\n"))?;
     }
     for (function, node) in graph.functions.iter().zip(&names) {
         write_function(analysis, function, node, out)?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use super::doubts;
 use super::json_value::write_text;
 use super::place::{self, Place};
 use crate::analysis::{Analysis, SampleTree};
@@ -17,7 +18,8 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     write!(out, "{{\"meta\":{{\"preprocessedProfileVersion\":{VERSION},\"version\":24,")?;
     write!(out, "\"interval\":{},", interval(analysis))?;
     out.write_all(b"\"startTime\":0,\"processType\":0,\"stackwalk\":0,\"product\":")?;
-    write_text(name.unwrap_or_default().as_bytes(), out)?;
+    let name = doubts::titled(name.unwrap_or_default(), &doubts::of(analysis));
+    write_text(name.as_bytes(), out)?;
     out.write_all(
         b",\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\
         \"markerSchema\":[],\"symbolicated\":true,\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,\

@@ -2,10 +2,15 @@
 
 use std::io::{self, Write};
 
+use super::doubts;
 use crate::analysis::{Analysis, SamplePlace};
 use crate::report::place::{text, thread};
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
+    // A stack without samples: readers accept no other line.
+    for warning in doubts::of(analysis) {
+        writeln!(out, "<{}> 0", warning.replace(';', ":"))?;
+    }
     let samples = analysis.sample_trees();
     // stackcollapse-perf.pl, whose output all readers know, writes a colon as well.
     let name = |place: &SamplePlace<'_>| text(&analysis.place_name(*place)).replace(';', ":");

@@ -10,6 +10,7 @@ use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, Clock};
 use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
+use crate::symbols::functions::FunctionId;
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let explanation = explanations::graph(analysis.stacks().is_some());
@@ -93,6 +94,11 @@ impl Lines<'_, '_> {
         // The name of the entry's own function is less indented.
         columns.blanks(if matches!(line.kind, LineKind::Primary(_)) { 1 } else { 5 });
         match line.endpoint {
+            Endpoint::Function(id) if self.lacks_entry(line, id) => {
+                let mut name = Vec::new();
+                names::write_without_entry(self.analysis, id, &mut name)?;
+                columns.text(&name);
+            }
             Endpoint::Function(id) => self.numbered_names.write(self.analysis, id, columns)?,
             endpoint => {
                 let mut name = Vec::new();
@@ -108,6 +114,13 @@ impl Lines<'_, '_> {
             self.error(line, self.analysis.call_graph.graph.rank(Node::Function(id)), columns);
         }
         Ok(())
+    }
+
+    /// Whether a line is about a called function that has no entry, because the function took no time and nobody counted its
+    /// calls: the machine code contains the call (`-c`), or a stack shows it.
+    fn lacks_entry(&self, line: &EntryLine, id: FunctionId) -> bool {
+        let is_used = || self.options.unused || self.analysis.call_graph.graph.is_used(Node::Function(id));
+        self.options.rules.marks_missing_entries && line.kind == LineKind::Callee && !is_used()
     }
 
     /// Writes the standard errors on a line below the function's line. Programs that read the call graph do not expect

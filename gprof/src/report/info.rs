@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use gmon::Image;
+use gmon::{Image, Profile};
 
+use crate::load::contents::Content;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::{SideInfo, SideObject};
-use crate::report::number::counted;
+use crate::report::number::{General, counted};
 
 /// Writes the records in each profile. `tells_form`: the form of each, and how it was found.
 pub(super) fn render(files: &[FileInfo], tells_form: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -34,6 +35,41 @@ pub(super) fn render(files: &[FileInfo], tells_form: bool, out: &mut dyn Write) 
         }
     }
     Ok(())
+}
+
+/// Writes the contents of files without their programs.
+pub(crate) fn render_alone(contents: &[Content], out: &mut dyn Write) -> io::Result<()> {
+    contents.iter().try_for_each(|content| match content {
+        Content::Profile(file) => {
+            let (info, profile) = &**file;
+            render(std::slice::from_ref(info), true, out)?;
+            render_profile(info, profile, out)
+        }
+        Content::Side(side) => render_side(side, out),
+    })
+}
+
+/// Writes the size of a file, and what its records count.
+fn render_profile(info: &FileInfo, profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\tsize: {}", counted(info.length, "byte"))?;
+    for histogram in profile.histograms() {
+        let (range, bins) = (histogram.range(), histogram.len());
+        let bytes = (range.end - range.start) as f64 / bins.max(1) as f64;
+        let unit = histogram.unit();
+        writeln!(
+            out,
+            "\tsamples: {} at 0x{:x}..0x{:x} in {} of {} bytes, {} in a {}",
+            histogram.total(),
+            range.start,
+            range.end,
+            counted(bins, "bin"),
+            General(bytes),
+            unit.profrate,
+            String::from_utf8_lossy(unit.dimension.as_bytes()).trim_end_matches('s'),
+        )?;
+    }
+    let calls = profile.arcs().iter().fold(0_u64, |sum, arc| sum.saturating_add(arc.count));
+    writeln!(out, "\tcalls: {calls} on {}", counted(profile.arcs().len() as u64, "arc"))
 }
 
 /// Writes an executable or a shared object that a profile lists.

@@ -4,7 +4,8 @@
 
 use std::io::{self, Write};
 
-use super::json_value::{Record, Value, write_list, write_record};
+use super::doubts;
+use super::json_value::{Record, Value, write_list, write_record, write_text};
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, ContextRow, FlatRow, Frame, StackSums, Stats};
@@ -18,7 +19,9 @@ use crate::symbols::functions::FunctionId;
 const VERSION: u64 = 1;
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "{{\"version\":{VERSION},\n\"time\":")?;
+    writeln!(out, "{{\"version\":{VERSION},")?;
+    write_warnings(&doubts::of(analysis), out)?;
+    out.write_all(b"\"time\":")?;
     write_record(&time(analysis), out)?;
     write_list("profiles", analysis.files().iter().filter(|file| !file.is_shared_object).map(profile), out)?;
     write_list("images", analysis.images().iter().map(image), out)?;
@@ -56,6 +59,15 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     out.write_all(b",\n\"statistics\":")?;
     write_record(&statistics(analysis.stats(), analysis.files()), out)?;
     out.write_all(b"}\n")
+}
+
+/// Writes the warnings at the head of a file, if there are any.
+pub(super) fn write_warnings(warnings: &[String], out: &mut dyn Write) -> io::Result<()> {
+    for (at, warning) in warnings.iter().enumerate() {
+        out.write_all(if at == 0 { b"\"warnings\":[" } else { b",\n" })?;
+        write_text(warning.as_bytes(), out)?;
+    }
+    if warnings.is_empty() { Ok(()) } else { out.write_all(b"],\n") }
 }
 
 fn time<'a>(analysis: &'a Analysis<'_>) -> Record<'a> {

@@ -17,12 +17,22 @@ pub(super) fn number(analysis: &Analysis<'_>, node: Node) -> String {
 
 /// Writes a function's name with its cycle and the number of its entry.
 pub(super) fn write_numbered(analysis: &Analysis<'_>, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
+    write_with(analysis, id, &number(analysis, Node::Function(id)), out)
+}
+
+/// Writes the name of a function that has no entry, with its number in parentheses. Programs that read the report look up
+/// numbers in brackets, and skip lines that end with a number in parentheses.
+pub(super) fn write_without_entry(analysis: &Analysis<'_>, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
+    write_with(analysis, id, &format!("({})", analysis.entry_number(Node::Function(id)).0), out)
+}
+
+fn write_with(analysis: &Analysis<'_>, id: FunctionId, number: &str, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&analysis.name_with_location(id))?;
     if let Some(cycle) = analysis.call_graph.graph.cycle_of(id) {
         write!(out, " <cycle {}>", cycle + 1)?;
     }
     out.write_all(b" ")?;
-    out.write_all(number(analysis, Node::Function(id)).as_bytes())
+    out.write_all(number.as_bytes())
 }
 
 /// Writes the name of the function or cycle that a line of the call graph is about, with the number of its entry.

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hmac_sha256::Hash;
 
+use super::markup::escaped;
+
 /// Writes the head of a page, and the tag of its body. `title` is markup. The page runs this script and no other.
 pub(super) fn write(title: &str, style: &str, script: &str, out: &mut dyn Write) -> io::Result<()> {
     let (may_run, may_style) = (hash(script), hash(style));
@@ -21,6 +23,13 @@ pub(super) fn write(title: &str, style: &str, script: &str, out: &mut dyn Write)
 /// The hash by which the page's policy names a script or a style.
 fn hash(text: &str) -> String {
     BASE64_STANDARD.encode(Hash::hash(text.as_bytes()))
+}
+
+/// Writes warnings at the head of a page.
+pub(super) fn warnings(warnings: &[String], out: &mut dyn Write) -> io::Result<()> {
+    warnings
+        .iter()
+        .try_for_each(|text| writeln!(out, "<p role=\"alert\" class=\"warning\">{}</p>", escaped(text.as_bytes())))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::doubts;
 use super::json_value::{Record, write_records, write_text};
 use super::place::{self, Place};
 use crate::analysis::{Analysis, SamplePlace, SampleTree};
@@ -12,7 +13,8 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let samples = analysis.sample_trees();
     write!(out, "{{\"$schema\":\"{SCHEMA}\",\"exporter\":\"gprof {}\",\"name\":", env!("CARGO_PKG_VERSION"))?;
     let name = analysis.images().first().map(|image| image.path.as_os_str().as_encoded_bytes());
-    write_text(name.unwrap_or_default(), out)?;
+    let name = doubts::titled(place::text(name.unwrap_or_default()), &doubts::of(analysis));
+    write_text(name.as_bytes(), out)?;
     out.write_all(b",\n\"shared\":{\"frames\":")?;
     write_records(samples.places.iter().map(|place| frame(analysis, *place)), out)?;
     out.write_all(b"},\n\"profiles\":[")?;

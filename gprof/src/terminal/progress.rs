@@ -3,6 +3,7 @@
 //! Libraries for progress bars draw many bars that move by themselves. This line needs none of that, and what it does
 //! need (wait before it appears, make room for warnings, leave nothing behind) no library has.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub struct Progress<'a> {
     /// Whether to hold warnings back while reports are written, and the warnings that are held back.
     holds_back: bool,
     held: Option<Vec<u8>>,
+    /// The warnings so far, if the same warning is not written again.
+    written: Option<HashSet<String>>,
 }
 
 impl<'a> Progress<'a> {
@@ -54,7 +57,13 @@ impl<'a> Progress<'a> {
             next: PATIENCE,
             holds_back: false,
             held: None,
+            written: None,
         }
+    }
+
+    /// From now on, writes a warning only if it is new: a run with several outputs takes its steps for each output.
+    pub fn tell_once(&mut self, once: bool) {
+        self.written = once.then(HashSet::new);
     }
 
     /// Holds warnings back, from the first report on.
@@ -78,6 +87,19 @@ impl<'a> Progress<'a> {
     /// Shows what the run does now, and how much of the work is done.
     pub fn count(&mut self, what: &'static str, done: usize, all: usize) {
         self.show(what, Some((done, all)));
+    }
+
+    /// Tells what the run waits for. On a terminal, the line disappears as progress does.
+    pub fn wait_for(&mut self, what: &str) {
+        let Some(width) = self.width else {
+            // A message that cannot be written is dropped: nobody can read it.
+            let _ = writeln!(self, "gprof: {what}");
+            return;
+        };
+        self.is_shown = true;
+        let line = terminal::visible(&format!("gprof: {what}")).into_owned();
+        let line: String = line.chars().take(width.saturating_sub(1)).collect();
+        let _ = write!(self.out, "{ERASE}{line}").and_then(|()| self.out.flush());
     }
 
     /// Returns whether reports go to a terminal.
@@ -140,6 +162,9 @@ impl Write for Progress<'_> {
     /// Writes a message of one line, with the control characters of names and paths escaped.
     fn write_fmt(&mut self, message: fmt::Arguments<'_>) -> io::Result<()> {
         let message = message.to_string();
+        if self.written.as_mut().is_some_and(|written| !written.insert(message.clone())) {
+            return Ok(());
+        }
         let (line, end) = match message.strip_suffix('\n') {
             Some(line) => (line, "\n"),
             None => (message.as_str(), ""),
@@ -245,6 +270,32 @@ mod tests {
         progress.release();
         writeln!(progress, "behind").unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "before\namong\nbehind\n");
+    }
+
+    #[test]
+    fn what_a_run_waits_for_disappears_from_a_terminal() {
+        for (width, expected) in [(None, "gprof: waiting for a\\nb\n"), (Some(15), "\r\x1b[Kgprof: waiting\r\x1b[K")] {
+            let mut out = Vec::new();
+            let clock = || Duration::ZERO;
+            let mut progress = Progress::new(&mut out, &terminal(width), &clock);
+            progress.wait_for("waiting for a\nb");
+            progress.clear();
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_warning_is_written_once() {
+        let mut out = Vec::new();
+        let clock = || Duration::ZERO;
+        let mut progress = Progress::new(&mut out, &terminal(None), &clock);
+        for once in [false, true] {
+            progress.tell_once(once);
+            for message in ["one", "one", "two", "one"] {
+                writeln!(progress, "{message}").unwrap();
+            }
+        }
+        assert_eq!(String::from_utf8(out).unwrap(), "one\none\ntwo\none\none\ntwo\n");
     }
 
     #[test]

@@ -158,6 +158,26 @@ fn callgrind_annotate_shows_costs() {
     }
 }
 
+/// Nobody counts the calls in libraries, but stacks show them: `sorted` calls qsort, which calls `compare`.
+#[test]
+fn callgrind_annotate_adds_time_in_libraries_once() {
+    let Some(annotate) = Client::callgrind_annotate().found() else { return };
+    let program = Profiled::with_objects("exports_callgrind_objects");
+    let is_uncounted = |(_, inclusive, calls): &profiled::Numbers| *calls == 0 && *inclusive > 0.0;
+    assert!(program.arcs.values().any(is_uncounted), "{:?}", program.arcs);
+    let path = program.write("callgrind.out.1", &[]);
+    // Rows of annotated sources would look like rows of functions.
+    let words = ["--threshold=100", "--auto=no"];
+    let show = |kind: &str| clients::annotated(&client(&annotate, &[&words[..], &[kind, &path]].concat()));
+    let samples = |cost: &u64| *cost as f64 / 1e8 * program.rate;
+    let (own, inclusive) = (show("--inclusive=no"), show("--inclusive=yes"));
+    program.check_own(|name| Some(own.get(name).map_or(0.0, samples)), 0.001);
+    let sum: f64 = own.values().map(samples).sum();
+    assert!((sum - program.attributed()).abs() < 0.001, "{sum}, not {}", program.attributed());
+    let found = |name: &str| inclusive.get(name).map_or(0.0, samples);
+    program.check_inclusive(|name| Some(found(name)).filter(|_| !program.is_recursive(name)), 0.001);
+}
+
 #[test]
 fn firefox_profiler_loads_its_format() {
     let cli = "firefox/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js";

@@ -7,6 +7,7 @@ mod difference;
 mod exports;
 mod foreign_images;
 mod foreign_profiles;
+mod habits;
 mod hostile_images;
 mod images;
 mod json;

@@ -72,6 +72,131 @@ fn several_files_of_one_run() {
     }
 }
 
+/// The name of a file of each format.
+const FORMATS: [&str; 12] = [
+    "a.txt",
+    "a.json",
+    "a.csv",
+    "a.folded",
+    "a.speedscope.json",
+    "a.pb.gz",
+    "a.firefox.json",
+    "a.callgrind",
+    "a.html",
+    "a.flame.svg",
+    "a.svg",
+    "a.dot",
+];
+
+/// Each output of a run has the bytes that the output has alone.
+#[test]
+fn outputs_do_not_change_each_other() {
+    let directory = profiled("outputs_pairs");
+    fs::copy(directory.join("gmon.out"), directory.join("base.out")).unwrap();
+    let read = |name: &str| fs::read(directory.join(name)).unwrap();
+    let shows_differences = |name: &&str| ["txt", "json", "csv", "pb.gz", "html"].contains(&&name[2..]);
+    let kinds = [("", FORMATS.to_vec()), ("--base=base.out ", FORMATS.into_iter().filter(shows_differences).collect())];
+    for (options, formats) in kinds {
+        let alone = |name: &&str| {
+            printed(&directory, &format!("{options}prog gmon.out -o {name}"));
+            read(name)
+        };
+        let alone: Vec<Vec<u8>> = formats.iter().map(alone).collect();
+        for (first, of_first) in formats.iter().zip(&alone) {
+            for (second, of_second) in formats.iter().zip(&alone).filter(|(second, _)| *second != first) {
+                printed(&directory, &format!("{options}prog gmon.out -o {first} -o {second}"));
+                assert!(read(first) == *of_first, "{options}{first} beside {second}");
+                assert!(read(second) == *of_second, "{options}{second} after {first}");
+            }
+        }
+    }
+}
+
+/// A run analyzes the profile for each output, and warns once.
+#[test]
+fn several_outputs_warn_once() {
+    let directory = profiled("outputs_warnings");
+    let warnings = |line: &str| String::from_utf8(run(&directory, line).stderr).unwrap();
+    // The program has no debug information.
+    let one = warnings("-A prog gmon.out -o a.txt");
+    assert_eq!(one.lines().count(), 1, "{one}");
+    assert_eq!(warnings("-A prog gmon.out -o a.txt -o b -o -"), one);
+}
+
+/// What the program `gzip` makes of a file.
+fn unpacked(path: &Path) -> Vec<u8> {
+    Command::new("gzip").arg("-dc").stdin(fs::File::open(path).unwrap()).output().unwrap().stdout
+}
+
+/// Makes the program an hour younger than the profile.
+fn rebuild(directory: &Path) {
+    let profile = fs::metadata(directory.join("gmon.out")).unwrap().modified().unwrap();
+    let program = fs::OpenOptions::new().append(true).open(directory.join("prog")).unwrap();
+    program.set_modified(profile + std::time::Duration::from_secs(3600)).unwrap();
+}
+
+/// The program was built again after the run: whoever reads an output must learn this.
+#[test]
+fn every_output_tells_that_the_profile_may_be_of_another_build() {
+    let directory = profiled("outputs_doubts");
+    let (gnu, order) = (printed(&directory, "-b --compat=gnu prog gmon.out"), printed(&directory, "-r prog gmon.out"));
+    fs::copy(directory.join("gmon.out"), directory.join("base.out")).unwrap();
+    let write = |line: &str| {
+        run(&directory, line);
+        let read = |name: &&str| match name.ends_with(".gz") {
+            true => unpacked(&directory.join(name)),
+            false => fs::read(directory.join(name)).unwrap(),
+        };
+        let name = line.split(' ').next_back().unwrap();
+        String::from_utf8_lossy(&read(&name)).into_owned()
+    };
+    let doubt = "warning: gmon.out: older than prog: was the program rebuilt after the run?";
+    for options in ["", "--base=base.out "] {
+        for name in FORMATS {
+            let shows_differences = ["txt", "json", "csv", "pb.gz", "html"].contains(&&name[2..]);
+            if !options.is_empty() && !shows_differences {
+                continue;
+            }
+            let line = format!("{options}prog gmon.out -o {name}");
+            fs::File::open(directory.join("prog")).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+            assert!(!write(&line).contains(doubt), "{line}");
+            rebuild(&directory);
+            let text = write(&line);
+            let at = text.find(doubt).unwrap_or_else(|| panic!("{line}: {text}"));
+            // Pages have a style before their first word, and pprof's files have texts at their end.
+            let is_late = ["html", "flame.svg", "svg", "pb.gz"].contains(&&name[2..]);
+            assert!(is_late || text[..at].lines().count() < 6, "{line}: {text}");
+        }
+    }
+    assert!(printed(&directory, "--table prog gmon.out").starts_with(doubt));
+    assert!(printed(&directory, "-i prog gmon.out").starts_with(doubt));
+    // GNU's text is what GNU prints, and linkers read orders.
+    assert_eq!(printed(&directory, "-b --compat=gnu prog gmon.out"), gnu);
+    assert_eq!(printed(&directory, "-r prog gmon.out"), order);
+}
+
+#[test]
+fn strict_runs_print_nothing_about_doubtful_profiles() {
+    let directory = profiled("outputs_strict");
+    fs::File::open(directory.join("prog")).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    fs::copy(directory.join("gmon.out"), directory.join("base.out")).unwrap();
+    assert_eq!(printed(&directory, "--strict prog gmon.out"), printed(&directory, "prog gmon.out"));
+    rebuild(&directory);
+    for line in [
+        "--strict prog gmon.out",
+        "--strict prog gmon.out -o a.json -o b.html",
+        "--strict -s prog gmon.out",
+        "--strict --compat=gnu prog gmon.out",
+        "--strict --base=base.out prog gmon.out",
+    ] {
+        let output = run(&directory, line);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{line}");
+        assert!(said.contains("gprof: warning: ") && said.contains("\ngprof: --strict: "), "{line}: {said}");
+    }
+    assert_eq!(files(&directory), ["base.out", "gmon.out", "prog"]);
+}
+
 #[test]
 fn a_file_stays_until_the_new_one_is_whole() {
     let directory = profiled("outputs_stay");

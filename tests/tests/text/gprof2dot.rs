@@ -109,7 +109,8 @@ fn check_all(place: &str, kinds: &[Kind<'_>]) {
             let image =
                 compile(&format!("gprof2dot_{name}_{runtime}"), sources, &[flags, more, &["-pthread"]].concat());
             assert!(run(&image).exists());
-            let all = [[].as_slice(), &["-b"], &["--compat=gnu"], &["--errors"], &["-b", "--errors"], &["--top=5"]];
+            let all =
+                [[].as_slice(), &["-b"], &["--compat=gnu"], &["--errors"], &["-b", "--errors"], &["--top=5"], &["-c"]];
             reports.extend(all.map(|options| Report::of(&image, options)));
         }
         let drawn = draw(&python, &format!("gprof2dot_{place}_{name}"), &reports);

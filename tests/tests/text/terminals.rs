@@ -191,7 +191,9 @@ fn no_progress_without_a_terminal() {
         let late = late(&directory);
         let text = shown(script);
         late.join().unwrap();
-        assert_eq!(text, "", "{terms}");
+        // If the pipe took a second, a line says so.
+        let waits = "gprof: reading profiles: waiting for the end of pipe, which is a pipe\n";
+        assert_eq!(text.replacen(waits, "", 1), "", "{terms}");
     }
 }
 
@@ -321,6 +323,11 @@ fn a_pager_that_ends_early_is_no_error() {
 
 /// A program with a function whose name a terminal would obey, and one with a line end in its name.
 fn named_to_harm(name: &str) -> PathBuf {
+    renamed(name, [(b"light", b"l\x1b[Jf"), (b"middle", b"m\nd\xc2\x9be")])
+}
+
+/// A program and its profile. Functions of the program have other names.
+fn renamed<const N: usize>(name: &str, names: [(&[u8], &[u8]); N]) -> PathBuf {
     let image = compile(name, &["leaf.c"], &[]);
     let mut bytes = fs::read(&image).unwrap();
     let mut rename = |from: &[u8], to: &[u8]| {
@@ -328,8 +335,10 @@ fn named_to_harm(name: &str) -> PathBuf {
         assert!(!places.is_empty());
         places.into_iter().for_each(|at| bytes[at..at + to.len()].copy_from_slice(to));
     };
-    rename(b"\0light\0", b"\0l\x1b[Jf\0");
-    rename(b"\0middle\0", b"\0m\nd\xc2\x9be\0");
+    for (from, to) in names {
+        let [from, to] = [from, to].map(|name| [b"\0", name, b"\0"].concat());
+        rename(&from, &to);
+    }
     fs::write(&image, bytes).unwrap();
     let _ = run(&image);
     image
@@ -351,10 +360,45 @@ fn names_cannot_control_a_terminal() {
         );
         assert!(own.contains(r"l\u{1b}[Jf") && own.contains(r"m\nd\u{9b}e"), "{options}: {own}");
     }
-    // A pipe gets the names unchanged.
-    let piped = gmon_tests::read(gprof(), directory, &["-b", "a.out"]).stdout;
-    for name in [b"\x1b[Jf".as_slice(), b"m\nd\xc2\x9be"] {
-        assert!(piped.windows(name.len()).any(|text| text == name), "{}", piped.escape_ascii());
+}
+
+/// In a text, a name with a line end would look like two rows. Other gprofs write names as they are.
+#[test]
+fn names_cannot_break_rows() {
+    let image = named_to_harm("named_to_break");
+    let directory = image.parent().unwrap();
+    for options in
+        [&["-b"][..], &["-b", "--table"], &["-C"], &["--format=csv"], &["--format=dot"], &["--base=gmon.out"]]
+    {
+        let piped = gmon_tests::read(gprof(), directory, &[options, &["a.out"]].concat()).stdout;
+        let text = String::from_utf8_lossy(&piped);
+        assert!(!text.contains(|letter: char| letter.is_control() && !"\n\t\x0c".contains(letter)), "{text:?}");
+        assert!(text.contains(r"m\nd\u{9b}e") || text.contains(r"m\\nd\\u{9b}e"), "{options:?}: {text}");
+        assert!(!text.lines().any(|line| line.starts_with(r"d\u{9b}e")), "{options:?}: {text}");
+    }
+    for options in [["-b", "--compat=gnu"], ["-b", "--bsd"]] {
+        let piped = gmon_tests::read(gprof(), directory, &[&options[..], &["a.out"]].concat()).stdout;
+        for name in [b"\x1b[Jf".as_slice(), b"m\nd\xc2\x9be"] {
+            assert!(piped.windows(name.len()).any(|text| text == name), "{}", piped.escape_ascii());
+        }
+    }
+}
+
+/// A spreadsheet takes a cell for a formula if the cell begins with one of four signs.
+#[test]
+fn cells_are_no_formulas() {
+    for sign in ['=', '+', '-', '@'] {
+        let name = format!("{sign}1\"+2");
+        let image = renamed(&format!("formula_{}", u32::from(sign)), [(b"light", name.as_bytes())]);
+        for options in [["--format=csv", "-b"], ["--format=csv", "--base=gmon.out"]] {
+            let output = gmon_tests::read(gprof(), image.parent().unwrap(), &[&options[..], &["a.out"]].concat());
+            let text = String::from_utf8(output.stdout).unwrap();
+            let cell = format!("\"'{}\"", name.replace('"', "\"\""));
+            assert!(text.contains(&cell), "{text}");
+            // Negative numbers stay numbers.
+            let is_formula = |cell: &str| cell.trim_matches('"').starts_with(sign) && cell.parse::<f64>().is_err();
+            assert!(!text.lines().flat_map(|line| line.split(',')).any(is_formula), "{text}");
+        }
     }
 }
 

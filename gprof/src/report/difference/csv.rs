@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::super::csv::quoted;
+use super::super::csv::{inert, quoted};
+use super::super::doubts;
 use super::super::json_value::Value;
 use super::super::place;
 use super::fields::fields;
@@ -44,10 +45,13 @@ const COLUMNS: [&str; 30] = [
 
 pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
+    for warning in doubts::of_difference(difference) {
+        writeln!(out, "{},warning{}", quoted(warning), ",".repeat(COLUMNS.len() - 2))?;
+    }
     for row in &difference.rows {
         let cells = fields(difference, row).into_iter().map(|(name, value)| match (name, value) {
-            ("image", Value::Count(image)) => path(difference.new_analysis(), image),
-            ("base_image", Value::Count(image)) => path(difference.base_analysis(), image),
+            ("image", Value::Count(image)) => inert(path(difference.new_analysis(), image)),
+            ("base_image", Value::Count(image)) => inert(path(difference.base_analysis(), image)),
             (_, value) => cell(value),
         });
         writeln!(out, "{}", cells.map(quoted).collect::<Vec<_>>().join(","))?;
@@ -61,7 +65,7 @@ fn path(analysis: &Analysis<'_>, image: u64) -> String {
 
 fn cell(value: Value<'_>) -> String {
     match value {
-        Value::Text(text) => place::text(&text),
+        Value::Text(text) => inert(place::text(&text)),
         Value::Count(count) => count.to_string(),
         Value::Flag(flag) => flag.to_string(),
         // Adding 0 removes the sign of a negative zero.

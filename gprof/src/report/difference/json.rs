@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::super::doubts;
+use super::super::json::write_warnings;
 use super::super::json_value::{Record, write_list, write_record};
 use super::fields::{change, fields};
 use crate::analysis::{Analysis, Difference};
@@ -11,7 +13,9 @@ use crate::image::address_space::Mapping;
 const VERSION: u64 = 1;
 
 pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "{{\"difference_version\":{VERSION},\n\"time\":")?;
+    writeln!(out, "{{\"difference_version\":{VERSION},")?;
+    write_warnings(&doubts::of_difference(difference), out)?;
+    out.write_all(b"\"time\":")?;
     write_record(&time(difference), out)?;
     write!(out, ",\n\"total\":")?;
     write_record(&change(["base", "now", "change", "percent"], &difference.total).into(), out)?;

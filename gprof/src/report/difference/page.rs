@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::super::markup::escaped;
 use super::super::number::{Fixed, General};
-use super::super::{page_head, scripts};
+use super::super::{doubts, page_head, scripts};
 use super::{cells, frames};
 use crate::analysis::{Difference, DifferenceRow};
 use crate::symbols::sources::base as last_part;
@@ -47,6 +47,8 @@ pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn W
     out.write_all(title.as_bytes())?;
     part(out)?;
     summary(difference, out)?;
+    part(out)?;
+    page_head::warnings(&doubts::of_difference(difference), out)?;
     part(out)?;
     out.write_all(source(difference).as_bytes())?;
     part(out)?;
@@ -147,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_parts_fit_and_the_script_ends_nowhere_else() {
-        assert_eq!(BODY.matches("<!--PART-->").count(), 5);
+        assert_eq!(BODY.matches("<!--PART-->").count(), 6);
         assert!(!script().contains("</") && !STYLE.contains('<') && script().len() < 60_000);
         for degree in 1..=frames::DEGREES.len() + 1 {
             assert!([format!(".grew{degree} "), format!(".shrank{degree} ")].iter().all(|class| STYLE.contains(class)));

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::colors;
 use super::layered::{Arrow, Layout, Point, layout};
 use super::markup::{escaped, fitting};
+use super::{colors, doubts};
 use crate::analysis::{Analysis, DrawnCall, DrawnFunction, DrawnGraph};
 use crate::symbols::sources::base;
 
@@ -82,10 +82,11 @@ fn note(analysis: &Analysis<'_>, graph: &DrawnGraph) -> String {
         None => "times of called functions estimated from call counts",
     };
     let (functions, calls) = (graph.functions_left_out, graph.calls_left_out);
-    match (functions, calls) {
+    let note = match (functions, calls) {
         (0, 0) => times.to_owned(),
         _ => format!("{times}; left out: {functions} functions, {calls} arrows"),
-    }
+    };
+    doubts::of(analysis).into_iter().chain([note]).collect::<Vec<_>>().join("; ")
 }
 
 /// The lines of a box.

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use super::drawing;
 use super::markup::escaped;
-use super::{page_head, scripts, stacks, stats};
+use super::{doubts, page_head, scripts, stacks, stats};
 use crate::analysis::Analysis;
 use crate::symbols::sources::base;
 
@@ -41,6 +41,8 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let mut part = |out: &mut dyn Write| out.write_all(parts.next().unwrap_or_default().as_bytes());
     part(out)?;
     out.write_all(title.as_bytes())?;
+    part(out)?;
+    page_head::warnings(&doubts::of(analysis), out)?;
     part(out)?;
     drawing::write_graph(analysis, "", out)?;
     part(out)?;
@@ -92,7 +94,7 @@ mod tests {
         let script = script();
         assert!(script.len() < 60_000, "{}", script.len());
         assert!(!script.contains("</") && !STYLE.contains('<'));
-        assert_eq!(BODY.matches("<!--PART-->").count(), 4);
+        assert_eq!(BODY.matches("<!--PART-->").count(), 5);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::doubts;
 use super::place::{self, Place};
 use crate::analysis::{Analysis, Difference, SamplePlace};
 use crate::image::address_space::Mapping;
@@ -27,6 +28,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let side = Side { analysis, base: None };
     let mut profile = Profile::new(out);
     profile.types(analysis, "samples");
+    profile.comments(&doubts::of(analysis));
     profile.images(side);
     profile.stacks(side)?;
     profile.calls(side)?;
@@ -42,6 +44,7 @@ pub(super) fn render_difference(difference: &Difference<'_, '_>, out: &mut dyn W
     let shows_time = new.analysis.clock().is_seconds() && !is_same_rate;
     let mut profile = Profile::new(out);
     profile.types(new.analysis, if shows_time { "cpu" } else { "samples" });
+    profile.comments(&doubts::of_difference(difference));
     for side in [new, base] {
         profile.images(side);
     }
@@ -135,6 +138,14 @@ impl<'data, W: Write> Profile<'data, W> {
         self.value_type(11, "cpu", "nanoseconds");
         let period = Side { analysis, base: None }.nanoseconds(1);
         self.message.number(12, period.round() as u64);
+    }
+
+    /// Writes comments, which `go tool pprof -comments` prints.
+    fn comments(&mut self, comments: &[String]) {
+        for comment in comments {
+            let comment = self.string(comment);
+            self.message.number(13, comment);
+        }
     }
 
     fn value_type(&mut self, field: u32, kind: &str, unit: &str) {

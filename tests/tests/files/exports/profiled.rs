@@ -12,6 +12,8 @@ pub(crate) type Numbers = (f64, f64, u64);
 
 pub(crate) struct Profiled {
     directory: PathBuf,
+    /// The options that choose the images of all files.
+    scope: &'static [&'static str],
     /// The numbers of each function.
     pub(crate) functions: BTreeMap<String, Numbers>,
     /// The numbers of the calls of one function by another.
@@ -26,15 +28,20 @@ pub(crate) struct Profiled {
 impl Profiled {
     /// Runs the program in a directory with this name.
     pub(crate) fn new(name: &str) -> Profiled {
-        Profiled::run(name, "0")
+        Profiled::run(name, "0", &["--no-objects"])
+    }
+
+    /// Runs the program, and reads its shared objects as well.
+    pub(crate) fn with_objects(name: &str) -> Profiled {
+        Profiled::run(name, "0", &[])
     }
 
     /// Runs the program without and with `GMON_THREADS=1`.
     pub(crate) fn both(name: &str) -> [Profiled; 2] {
-        [Profiled::run(name, "0"), Profiled::run(&format!("{name}_threads"), "1")]
+        [Profiled::new(name), Profiled::run(&format!("{name}_threads"), "1", &["--no-objects"])]
     }
 
-    fn run(name: &str, threads: &str) -> Profiled {
+    fn run(name: &str, threads: &str, scope: &'static [&'static str]) -> Profiled {
         let ours = format!("-B{}", start_objects().display());
         let image = compile(name, &["inclusive.c"], &["-O2", "-g", "-pthread", &ours]);
         let directory = image.parent().unwrap().to_owned();
@@ -47,13 +54,14 @@ impl Profiled {
         assert!(run.status.success());
         let mut program = Profiled {
             directory,
+            scope,
             functions: BTreeMap::new(),
             arcs: BTreeMap::new(),
             recursive: BTreeSet::new(),
             rate: 0.0,
             samples: 0.0,
         };
-        let json = program.print(&["--format=json", "-z", "--no-objects"]);
+        let json = program.print(&[&["--format=json", "-z"], scope].concat());
         program.take(&serde_json::from_str(&json).unwrap());
         program
     }
@@ -67,7 +75,7 @@ impl Profiled {
     /// Writes a file and returns its path.
     pub(crate) fn write(&self, name: &str, options: &[&str]) -> String {
         let path = self.directory.join(name).to_str().unwrap().to_owned();
-        assert_eq!(self.print(&[options, &["--no-objects", "-o", &path]].concat()), "");
+        assert_eq!(self.print(&[options, self.scope, &["-o", &path]].concat()), "");
         path
     }
 
