@@ -1,7 +1,9 @@
 //! Tests of the detection of foreign files, and of hints.
 
 use crate::common::{called, found, said_encodings, sampled, seconds};
-use gmon::{DataModel, Encoding, Foreign, Form, Hints, Order, Part, Profile, ReadError, Word, read, write};
+use gmon::{
+    DataModel, Encoding, Evidence, Foreign, Form, HintKind, Hints, Order, Part, Profile, ReadError, Word, read, write,
+};
 
 fn error(bytes: &[u8]) -> ReadError {
     found(bytes, &Hints::default()).unwrap_err()
@@ -148,4 +150,28 @@ fn errors_are_one_lower_case_line() {
     assert_eq!(ReadError::Foreign(Foreign::Elf).to_string(), "an ELF file, not a profile");
     let magic = *b"\x01\nab";
     assert_eq!(ReadError::Unknown { magic }.to_string(), "not a profile (starts with \"\\x01\\nab\")");
+}
+
+#[test]
+fn the_evidence_for_a_gnu_file_is_complete() {
+    let (order, offset) = (Order::Little, 4);
+    let evidence = |file: &[u8], hints: &Hints| gmon::detect(file, hints).unwrap().evidence().to_vec();
+    let magic = Evidence::Magic { magic: *b"gmon" };
+    let version = |version| Evidence::Version { version, offset, order };
+    let end = Evidence::RecordsEnd { word: Word::W64 };
+    let low = Evidence::LowAddresses { order };
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, order);
+    let file = write(&called(&[(0x1000, 0x2000, 3)]), encoding).unwrap();
+    let bare = write(&Profile::new(), encoding).unwrap();
+    let of_version_0 = |file: &[u8]| [b"gmon\0\0\0\0", &file[8..]].concat();
+    let none = Hints::new();
+    assert_eq!(evidence(&file, &none), [magic.clone(), version(1), end.clone()]);
+    assert_eq!(evidence(&bare, &none), [magic.clone(), version(1), Evidence::NoRecords]);
+    assert_eq!(evidence(&of_version_0(&file), &none), [magic.clone(), version(0), low, end.clone()]);
+    assert_eq!(evidence(&of_version_0(&bare), &none), [magic.clone(), version(0), Evidence::NoRecords]);
+    let hints = none.with_order(order).with_word(Word::W64);
+    let hinted = [HintKind::Order, HintKind::Word].map(Evidence::Hint);
+    assert_eq!(evidence(&file, &hints), [&[magic, version(1)][..], &hinted].concat());
+    let sentence = "with 64-bit addresses, the records end at the end of the file";
+    assert_eq!(end.to_string(), sentence);
 }

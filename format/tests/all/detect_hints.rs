@@ -151,3 +151,9 @@ fn two_headers_of_4_4_bsd_that_fit_are_ambiguous() {
     assert_eq!(found(&both, &Hints::new().with_word(Word::W32)), Ok(narrow));
     assert_eq!(found(&both, &Hints::new().with_word(Word::W64)), Ok(wide));
 }
+
+#[test]
+fn a_form_can_be_forgotten() {
+    let hints = Hints::new().with_order(Order::Big).with_word(Word::W32);
+    assert_eq!(hints.with_form(Form::Gnu).without_form(), hints);
+}

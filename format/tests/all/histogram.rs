@@ -1,5 +1,7 @@
 //! Tests of bins and their addresses.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::common::seconds;
 use gmon::{Bins, Dimension, Histogram, HistogramError, Unit};
 use proptest::prelude::*;
@@ -75,5 +77,20 @@ proptest! {
             end = range.end;
         }
         prop_assert_eq!(end, histogram.highpc());
+    }
+}
+
+#[test]
+fn hashes_tell_bins_apart_but_not_their_widths() {
+    let hash = |bins: Bins| {
+        let mut hasher = DefaultHasher::new();
+        bins.hash(&mut hasher);
+        hasher.finish()
+    };
+    let narrow = || Bins::from(vec![0_u16, 7]);
+    assert_eq!(hash(narrow()), hash(Bins::from(vec![0_u64, 7])));
+    assert_eq!(hash(narrow()), hash(Bins::Sparse { bins: 2, counts: vec![(1, 7)] }));
+    for other in [vec![7_u16, 0], vec![0, 8], vec![0, 7, 0]] {
+        assert_ne!(hash(narrow()), hash(Bins::from(other)));
     }
 }

@@ -11,6 +11,7 @@ mod detect;
 mod detect_claims;
 mod detect_hints;
 mod detect_reader;
+mod errors;
 mod gnu;
 mod histogram;
 mod hostile;

@@ -80,3 +80,29 @@ fn many_sparse_histograms_take_little_more_than_linear_work() {
     assert!(allocated(|| Profile::from_reader(&file[..], PROF)) < most);
     assert!(allocated(|| Profile::from_records(Records::new(&file, PROF).unwrap())) < most);
 }
+
+#[test]
+fn blocks_and_units_can_be_changed() {
+    let mut profile = sampled(seconds(0x1000, 0x1010, &[1, 2])).with_blocks([Block::new(7, 8)]);
+    profile.blocks_mut()[0].count = 9;
+    assert_eq!(profile.blocks(), [Block::new(7, 9)]);
+    profile.set_unit(Unit::seconds(1000));
+    assert_eq!(profile.histograms()[0].unit(), Unit::seconds(1000));
+}
+
+#[test]
+fn profiles_are_equal_if_their_contents_are() {
+    let profile = || sampled(seconds(0x1000, 0x1010, &[1, 2]));
+    assert_eq!(profile(), profile());
+    assert_ne!(profile(), sampled(seconds(0x1000, 0x1010, &[1, 3])));
+    assert!(Profile::new().is_empty());
+    assert!(!profile().is_empty());
+    assert!(!Profile::new().with_arcs([Arc::new(1, 2, 3)]).is_empty());
+}
+
+#[test]
+fn a_profile_is_read_without_hints() {
+    let profile = Profile::new().with_arcs([Arc::new(1, 2, 3)]);
+    let file = write(&profile, Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little)).unwrap();
+    assert_eq!(Profile::parse(&file), Ok(profile));
+}

@@ -121,13 +121,11 @@ impl Reader<'_> {
             // The body of a task, or an entity in it.
             return if self.rest == b"B" { Some(Next::End) } else { self.eat(b"__").then(|| self.next_part()) };
         }
-        match self.rest {
-            b"P" | b"N" => return Some(Next::End),
-            b"E" | b"S" => return None,
-            _ => {}
+        if matches!(self.rest, b"P" | b"N") {
+            return Some(Next::End);
         }
         self.nesting();
-        if self.peek(0) == Some(b'S') && matches!(self.peek(2), None | Some(b'_')) && self.rest.len() > 1 {
+        if self.peek(0) == Some(b'S') && matches!(self.peek(2), None | Some(b'_')) {
             let stream = self.eat_any(&STREAMS)?;
             self.text.extend_from_slice(stream);
         } else if self.peek(0) == Some(b'D') {

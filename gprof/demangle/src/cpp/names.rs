@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
+use super::operators;
 use super::parser::Parser;
 use super::tree::{Id, Node, Qualifier, Signature};
-use super::{operators, printer};
 
 /// The abbreviated names of the standard library: the letter, the name, the full name before constructors and
 /// destructors, and the name of these.
@@ -421,10 +421,5 @@ impl<'a> Parser<'a> {
             }
             _ => parser.ty(),
         })
-    }
-
-    /// Whether a node is a standard library abbreviation, which later text never abbreviates.
-    pub(super) fn is_standard(&self, id: Id) -> bool {
-        matches!(self.node(id), Node::Text(text) if printer::is_standard(text))
     }
 }

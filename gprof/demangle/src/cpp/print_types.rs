@@ -10,9 +10,8 @@ impl<'t, 'a> Printer<'t, 'a> {
     pub(super) fn pointer_left(&mut self, inner: Id, sign: &str) {
         self.left(inner);
         match self.below_qualifiers(inner) {
-            Node::Array(..) if self.last != b' ' => self.write(" ("),
-            Node::Signature(_) if !matches!(self.last, b' ' | b'(' | b'*') => self.write(" ("),
-            Node::Array(..) | Node::Signature(_) => self.write("("),
+            Node::Signature(_) if matches!(self.last, b' ' | b'(' | b'*') => self.write("("),
+            Node::Array(..) | Node::Signature(_) => self.write(" ("),
             _ => {}
         }
         self.write(sign);
@@ -42,20 +41,6 @@ impl<'t, 'a> Printer<'t, 'a> {
     /// member function.
     pub(super) fn is_function(&self, id: Id) -> bool {
         matches!(self.below_qualifiers(id), Node::Signature(_))
-    }
-
-    /// Whether a type already has a qualifier: a template argument may have the qualifier that its parameter gets.
-    pub(super) fn is_qualified(&self, id: Id, qualifier: Qualifier) -> bool {
-        let mut part = (id, self.scope);
-        for _ in 0..MAX_DEPTH {
-            part = self.meant(part);
-            match *self.node(part.0) {
-                Node::Qualified(_, known) if known == qualifier => return true,
-                Node::Qualified(inner, _) => part.0 = inner,
-                _ => break,
-            }
-        }
-        false
     }
 
     fn below_qualifiers(&self, id: Id) -> &'t Node<'a> {

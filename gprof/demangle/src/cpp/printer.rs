@@ -9,12 +9,7 @@ use alloc::vec::Vec;
 
 use super::operators::Operator;
 use super::options::{Failure, MAX_DEPTH, Spelling};
-use super::tree::{Id, Node, Signature, Tree};
-
-/// Whether a text is a standard library name in the parser's spelling.
-pub(super) fn is_standard(text: &[u8]) -> bool {
-    text.starts_with(b"std::")
-}
+use super::tree::{Id, Node, Qualifier, Signature, Tree};
 
 /// The maximum depth of the printer: more than the parser's, because arguments replace parameters.
 const MAX_PRINT_DEPTH: usize = 4 * MAX_DEPTH;
@@ -53,6 +48,9 @@ pub(super) struct Printer<'t, 'a> {
     pub(super) kept: BTreeMap<Id, Option<usize>>,
     /// The references and parameters that are being printed.
     pub(super) active: Vec<Id>,
+    /// The qualifiers around the type that is being printed. A template argument may have the qualifier of the
+    /// parameter, and a type's qualifier is printed only once.
+    pub(super) qualifiers: Vec<Qualifier>,
     pub(super) failed: bool,
     /// Whether the error is a limit.
     exhausted: bool,
@@ -88,6 +86,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             scopes: Vec::new(),
             kept: BTreeMap::new(),
             active: Vec::new(),
+            qualifiers: Vec::new(),
             failed: false,
             exhausted: false,
             spelling,
@@ -168,7 +167,16 @@ impl<'t, 'a> Printer<'t, 'a> {
 
     pub(super) fn left(&mut self, id: Id) {
         let node = self.node(id);
+        // The elements of an array have the qualifiers of the array.
+        let continues = matches!(
+            node,
+            Node::Qualified(..) | Node::TemplateParameter(_) | Node::DeepParameter(..) | Node::Array(..)
+        );
+        let outer = if continues { None } else { Some(core::mem::take(&mut self.qualifiers)) };
         self.step(|printer| printer.left_of(id, node));
+        if let Some(outer) = outer {
+            self.qualifiers = outer;
+        }
     }
 
     pub(super) fn left_of(&mut self, id: Id, node: &'t Node<'a>) {
@@ -201,8 +209,11 @@ impl<'t, 'a> Printer<'t, 'a> {
     fn left_of_type(&mut self, id: Id, node: &'t Node<'a>) {
         match *node {
             Node::Qualified(inner, qualifier) => {
+                let repeats = self.qualifiers.contains(&qualifier);
+                self.qualifiers.push(qualifier);
                 self.left(inner);
-                if !self.is_function(inner) && !self.is_qualified(inner, qualifier) {
+                self.qualifiers.pop();
+                if !self.is_function(inner) && !repeats {
                     self.qualifier(qualifier);
                 }
             }
@@ -303,7 +314,6 @@ impl<'t, 'a> Printer<'t, 'a> {
     pub(super) fn right(&mut self, id: Id) {
         let node = self.node(id);
         self.step(|printer| match *node {
-            Node::TemplateParameter(_) if printer.in_lambda => {}
             Node::TemplateParameter(_) | Node::DeepParameter(..) if printer.argument((id, printer.scope)).is_some() => {
                 printer.with_argument(id, Self::right);
             }

@@ -45,7 +45,6 @@ impl<'t> Printer<'t, '_> {
                     *inner
                 }
                 Node::Member(scope, _) => *scope,
-                Node::Qualified(inner, _) | Node::Tagged(inner, _) | Node::Friend(inner) => *inner,
                 _ => break,
             };
         }
@@ -173,7 +172,6 @@ fn parts(node: &Node<'_>) -> Vec<Id> {
             vec![*one, *other]
         }
         Node::Binary(_, one, other) | Node::CastOne(one, other) => vec![*one, *other],
-        Node::InModule(one, other) => vec![*one, *other],
         Node::Designated(designator, DesignatorKind::Range(end), value) => vec![*designator, *end, *value],
         Node::Designated(designator, _, value) => vec![*designator, *value],
         Node::Fold(_, _, first, second) => core::iter::once(first).chain(second).copied().collect(),

@@ -227,7 +227,8 @@ impl<'a> Parser<'a> {
         let next = self.peek_next()?;
         if next != b'_' && !next.is_ascii_digit() && !next.is_ascii_uppercase() {
             let name = self.name()?;
-            return Some(if self.is_standard(name) { name } else { self.remember(name) });
+            // A standard library abbreviation alone is a text. Later text never abbreviates this text.
+            return Some(if let Node::Text(_) = self.node(name) { name } else { self.remember(name) });
         }
         let known = self.substitution(false)?;
         if matches!(self.node(known), Node::Module(..)) {

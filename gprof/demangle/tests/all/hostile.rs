@@ -126,3 +126,51 @@ fn names_of_exponential_work() {
         }
     }
 }
+
+/// Whether a name is demangled within a maximum length.
+fn is_readable(name: &str, max_length: usize) -> bool {
+    let options = Options { max_length, ..Options::default() };
+    matches!(demangle_with(name.as_bytes(), &options), Cow::Owned(_))
+}
+
+#[test]
+fn depth_has_a_limit() {
+    // The parser enters a function, the type of the function's parameter, and the target of each pointer.
+    let pointers = |count: usize| format!("_Z1f{}i", "P".repeat(count));
+    assert!(is_readable(&pointers(198), MAX_LENGTH));
+    assert!(!is_readable(&pointers(199), MAX_LENGTH));
+    // Abbreviations keep the name flat, but the printer follows the abbreviations: each type is a pointer to the type
+    // before.
+    let base36 = |number: usize| {
+        let digit = |digit: usize| char::from(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[digit]);
+        [number / 36, number % 36].map(digit).iter().collect::<String>()
+    };
+    let chain = |count: usize| (0..count).fold("_Z1fP1a".to_owned(), |name, at| name + "PS" + &base36(at) + "_");
+    assert!(is_readable(&chain(795), 1 << 24));
+    assert!(!is_readable(&chain(796), 1 << 24));
+}
+
+#[test]
+fn a_name_beyond_a_limit_is_not_tried_again() {
+    // The text has 18 bytes, but this crate needs more than 30 steps. The crate cpp_demangle would print the text.
+    let name = "_Z1fPPPPPPPPPPPPi";
+    assert!(!is_readable(name, 30));
+    assert!(is_readable(name, 40));
+}
+
+#[test]
+fn the_last_bytes_of_a_text_count() {
+    // The qualifiers behind a function type are the end of the text, `int () throw(int ()) const`.
+    let name = "_ZNKDwFivEES_E";
+    assert!(!is_readable(name, 25));
+    assert!(is_readable(name, 26));
+}
+
+#[test]
+fn long_names_are_not_left_to_cpp_demangle() {
+    // Only the crate cpp_demangle reads the type of the parameter.
+    let name = |length: usize| format!("_Z{}{}DSDAs", length - 11, "f".repeat(length - 11));
+    assert_eq!(name(1024).len(), 1024);
+    assert!(is_readable(&name(1024), MAX_LENGTH));
+    assert!(!is_readable(&name(1025), MAX_LENGTH));
+}
