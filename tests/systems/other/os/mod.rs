@@ -327,7 +327,7 @@ pub(crate) const NO_SIGNALS: SignalSet = SignalSet([0; 4]);
 pub(crate) struct SavedSignals([AtomicU32; 4]);
 impl SavedSignals {
     pub(crate) const fn none() -> SavedSignals {
-        loop {}
+        SavedSignals([const { AtomicU32::new(0) }; 4])
     }
     pub(crate) fn save(&self, signals: SignalSet) {
         loop {}
