@@ -7,7 +7,7 @@ use super::place::{self, Place};
 use crate::analysis::{Analysis, ArcTimes, FunctionTimes};
 use crate::symbols::functions::FunctionId;
 
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 22] = [
     "kind",
     "image",
     "file",
@@ -28,6 +28,8 @@ const COLUMNS: [&str; 20] = [
     "inclusive_error",
     "calls",
     "self_calls",
+    "inclusive_least",
+    "inclusive_most",
 ];
 
 /// The number of columns about a function.
@@ -59,6 +61,7 @@ impl Rows<'_, '_> {
             error(function.inclusive_error),
             function.calls.to_string(),
             function.self_calls.to_string(),
+            self.range(function.range),
         ];
         write!(out, "function,{},", self.code(Some(function.id)))?;
         writeln!(out, "{},{}", self.no_code, numbers.join(","))
@@ -74,6 +77,7 @@ impl Rows<'_, '_> {
             time(Some(arc.inclusive_error).filter(|error| *error != 0.0)),
             arc.calls.to_string(),
             String::new(),
+            self.range(arc.range),
         ];
         write!(out, "arc,{},", self.code(arc.caller))?;
         writeln!(out, "{},{}", self.code(arc.callee), numbers.join(","))
@@ -90,6 +94,11 @@ impl Rows<'_, '_> {
             let cells: [String; OF_CODE] = [image, file, line, name, symbol, format!("0x{address:x}")];
             cells.map(quoted).join(",")
         })
+    }
+
+    /// The cells of the least and the longest inclusive time, if tail calls leave a doubt.
+    fn range(&self, range: Option<(f64, f64)>) -> String {
+        range.map_or_else(|| ",".to_owned(), |(least, most)| format!("{},{}", self.time(least), self.time(most)))
     }
 
     /// A time in the unit of the samples. A profile without samples has no times.

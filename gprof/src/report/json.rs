@@ -133,7 +133,7 @@ fn function<'a>(analysis: &'a Analysis<'_>, id: FunctionId) -> Record<'a> {
 
 fn flat_row<'a>(analysis: &'a Analysis<'_>, row: &FlatRow<'a>) -> Record<'a> {
     let (self_per_call, total_per_call) = row.per_call.unzip();
-    vec![
+    let mut record: Record<'_> = vec![
         ("function", row.function.index().into()),
         ("inlined", row.inlined.map(|symbol| analysis.inlined_name(symbol)).into()),
         ("percent", row.percent.into()),
@@ -143,7 +143,15 @@ fn flat_row<'a>(analysis: &'a Analysis<'_>, row: &FlatRow<'a>) -> Record<'a> {
         ("calls", row.calls.into()),
         ("self_per_call", self_per_call.into()),
         ("total_per_call", total_per_call.into()),
-    ]
+    ];
+    record.extend(range(row.range));
+    record
+}
+
+/// Returns the least and the longest inclusive time, if tail calls leave a doubt.
+fn range<'a>(range: Option<(f64, f64)>) -> Record<'a> {
+    range
+        .map_or_else(Vec::new, |(least, most)| vec![("inclusive_least", least.into()), ("inclusive_most", most.into())])
 }
 
 fn bounds_summary<'a>(bounds: &BoundsTable) -> Record<'a> {
@@ -152,12 +160,14 @@ fn bounds_summary<'a>(bounds: &BoundsTable) -> Record<'a> {
             BoundsDoubt::CallsAreMissing { example, count } => ("missing calls", Some(example.index()), Some(*count)),
             BoundsDoubt::StartIsNotCounted => ("no call from outside", None, None),
             BoundsDoubt::NegativeSamples => ("negative samples", None, None),
+            BoundsDoubt::JumpsAreUnknown { count } => ("unknown jumps", None, Some(*count)),
         };
         vec![("reason", reason.as_bytes().into()), ("function", example.into()), ("functions", count.into())]
     };
     vec![
         ("unseen", bounds.unseen.into()),
         ("upper_is_exact", bounds.is_upper_exact.into()),
+        ("tail_calls", bounds.tail_calls.into()),
         ("rows_left_out", bounds.left_out.into()),
         ("doubts", bounds.doubts.iter().map(doubt).collect::<Vec<_>>().into()),
     ]
@@ -214,6 +224,7 @@ fn line<'a>(line: &EntryLine, is_measured: bool) -> Record<'a> {
         record.push(("self_error", known(line.error)));
         record.push(("children_error", known(line.children_error)));
         record.push(("inclusive_error", known(line.inclusive_error)));
+        record.extend(range(line.range));
     }
     record
 }
@@ -241,6 +252,7 @@ fn stack_sums<'a>(sums: &StackSums, stats: &Stats) -> Record<'a> {
         ("whole", sums.whole.into()),
         ("samples_without_stack", sums.without_stack.into()),
         ("doubtful", sums.doubtful.into()),
+        ("samples_without_room", sums.without_room.into()),
         ("profiles", sums.covered.count.into()),
         ("profiles_without_stacks", sums.uncovered.count.into()),
         ("samples_of_profiles_without_stacks", sums.uncovered.ticks.into()),

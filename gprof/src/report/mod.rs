@@ -14,6 +14,7 @@ mod counts;
 mod csv;
 mod difference;
 mod dot;
+mod doubts;
 mod drawing;
 mod errors;
 mod explanations;
