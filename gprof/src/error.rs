@@ -97,7 +97,7 @@ pub enum Error {
         file: String,
     },
     /// Profiles may not belong to their images, and the user wants no output then (`--strict`).
-    Doubtful,
+    Mismatch,
     /// All profiles of a sum are of other programs or builds than the image.
     NothingToAdd {
         /// The path of the image.
@@ -201,7 +201,7 @@ impl fmt::Display for Error {
             Error::NothingToAdd { image } => {
                 write!(f, "no sum: all profiles are of other programs or builds than {image}: name the program that wrote them")
             }
-            Error::Doubtful => f.write_str(
+            Error::Mismatch => f.write_str(
                 "--strict: a profile may not belong to its program, as the warning says: run the program again, or leave out --strict",
             ),
             Error::SideFilesDiffer { what } => {
@@ -259,7 +259,7 @@ impl std::error::Error for Error {
             | Error::NoThread { .. }
             | Error::NoSideFile { .. }
             | Error::NothingToAdd { .. }
-            | Error::Doubtful
+            | Error::Mismatch
             | Error::SideFilesDiffer { .. }
             | Error::Objects { .. }
             | Error::NothingInObject { .. }

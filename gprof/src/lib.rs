@@ -73,6 +73,8 @@ pub mod internals {
     pub use crate::analysis::contexts::build::contexts;
     pub use crate::analysis::contexts::call_sites::CallSites;
     pub use crate::analysis::contexts::measured::{Measured, StackSelection, Ticks};
+    pub use crate::analysis::contexts::ranges::Range;
+    pub use crate::analysis::contexts::tail_calls::TailCalls;
     pub use crate::analysis::contexts::tree::{Contexts, Frame};
     pub use crate::analysis::division::Innermost;
     pub use crate::analysis::flat::Flat;

@@ -43,10 +43,10 @@ impl<'data> Analysis<'data> {
         Some(self.conservation).filter(|conservation| conservation.nanoseconds > 0)
     }
 
-    /// Returns why profiles may not belong to their images, as [`Loaded::doubts`](crate::Loaded::doubts).
+    /// Returns why profiles may not belong to their images, as [`Loaded::mismatches`](crate::Loaded::mismatches).
     #[must_use]
-    pub fn doubts(&self) -> &'data [String] {
-        self.doubts
+    pub fn mismatches(&self) -> &'data [String] {
+        self.mismatches
     }
 
     /// Returns the unit of the samples.
@@ -117,7 +117,11 @@ impl<'data> Analysis<'data> {
 
     /// Returns the rows of the flat profile, the longest self time first.
     pub fn flat_rows(&self) -> impl Iterator<Item = FlatRow<'data>> {
-        self.flat.numbered(self.clock.rate).map(|(_, row)| row)
+        let (graph, rate) = (&self.call_graph.graph, self.clock.rate);
+        self.flat.numbered(rate).map(move |(_, row)| {
+            let range = graph.inclusive_range(row.function).filter(|_| row.inlined.is_none());
+            FlatRow { range: range.map(|(least, most)| (least / rate, most / rate)), ..row }
+        })
     }
 
     /// Returns the functions that were not called and took no time, unless [`Options::unused`](crate::Options::unused) adds them to
@@ -207,6 +211,12 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn graph_samples(&self) -> f64 {
         self.call_graph.graph.total()
+    }
+
+    /// Returns whether tail calls leave a doubt about the measured time of any function or call.
+    #[must_use]
+    pub fn has_doubts(&self) -> bool {
+        self.call_graph.graph.has_ranges()
     }
 
     /// Returns how much of the profiles the reports account for.

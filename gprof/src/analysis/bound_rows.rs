@@ -46,6 +46,9 @@ pub struct BoundsTable {
     /// Whether the upper bounds are exact sums. If the call graph is too large for that, they hold but are larger than need
     /// be.
     pub is_upper_exact: bool,
+    /// The number of functions that may have ended in a tail call. Their upper bounds include the functions to which they may
+    /// have jumped.
+    pub tail_calls: usize,
     /// The reasons why the bounds may not hold.
     pub doubts: Vec<BoundsDoubt>,
 }
@@ -56,7 +59,7 @@ impl BoundsTable {
         let Intermediate { functions, graph, input, .. } = intermediate;
         let (profile, options, selections) = (input.profile, input.options, &input.selections);
         let program = Selections::program(functions).flat;
-        let bounds = Bounds::new(profile, &input.innermost, functions, &program);
+        let bounds = Bounds::new(profile, &input.innermost, &input.tail_calls(functions), functions, &program);
         let (flat, estimates) = whole(intermediate, &program);
         let chooses_entries = options.choices.iter().any(|choice| choice.subject == Subject::Graph);
         let is_chosen = |id: FunctionId| {
@@ -81,8 +84,8 @@ impl BoundsTable {
         let (shown, left_out) = limit::rows(rows.iter().map(|row| row.upper), flat.total, options.limit);
         rows.truncate(shown);
         rows.iter_mut().for_each(|row| row.divide(rate));
-        let Bounds { unseen, is_upper_exact, doubts, .. } = bounds;
-        BoundsTable { rows, left_out: left_out.count, unseen: unseen / rate, is_upper_exact, doubts }
+        let Bounds { unseen, is_upper_exact, tail_calls, doubts, .. } = bounds;
+        BoundsTable { rows, left_out: left_out.count, unseen: unseen / rate, is_upper_exact, tail_calls, doubts }
     }
 }
 

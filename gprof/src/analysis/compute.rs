@@ -73,7 +73,7 @@ impl<'data> Analysis<'data> {
             files: input.files,
             side_files: input.side_files,
             conservation: input.conservation,
-            doubts: input.doubts,
+            mismatches: input.mismatches,
         }
     }
 }

@@ -92,7 +92,8 @@ impl<'data> ContextTables<'data> {
             let own: Vec<u64> = tree.all().iter().map(|context| context.ticks).collect();
             let certain = certain_callers(&tree);
             let calls = |at: usize, depth: usize| {
-                let pair = caller_pair(&tree, at).filter(|pair| !tree.all()[at].is_doubtful || !certain.contains(pair));
+                let pair =
+                    caller_pair(&tree, at).filter(|pair| !tree.all()[at].is_doubtful() || !certain.contains(pair));
                 calls_of_row(&tree, at, depth, graph, pair.and_then(|pair| arcs.get(&pair).copied()))
             };
             rows.table(&tree, &own, usize::MAX, calls)
@@ -142,7 +143,7 @@ fn caller_pair(tree: &Contexts, at: usize) -> Option<Pair> {
 
 /// The direct callers that have a row without a doubt. A row with a doubt for the same caller does not repeat the calls.
 fn certain_callers(tree: &Contexts) -> HashSet<Pair> {
-    let certain = (0..tree.all().len()).filter(|at| !tree.all()[*at].is_doubtful);
+    let certain = (0..tree.all().len()).filter(|at| !tree.all()[*at].is_doubtful());
     certain.filter_map(|at| caller_pair(tree, at)).collect()
 }
 
@@ -195,7 +196,7 @@ impl<'data> Rows<'_, 'data> {
         let is_shown = self.shown(&whole);
         let mut children = Children::new(tree);
         let all = tree.all();
-        children.sort_by_key(|at| (Reverse(whole[at]), self.name(all[at].frame), all[at].frame, all[at].is_doubtful));
+        children.sort_by_key(|at| (Reverse(whole[at]), self.name(all[at].frame), all[at].frame, all[at].doubt));
         let mut rows = Vec::new();
         children.each(|at, level| {
             if is_shown[at] && level < depth {
@@ -240,7 +241,7 @@ impl<'data> Rows<'_, 'data> {
             inclusive: inclusive as f64 / self.rate,
             self_time: own as f64 / self.rate,
             calls,
-            is_doubtful: context.is_doubtful,
+            is_doubtful: context.is_doubtful(),
         }
     }
 

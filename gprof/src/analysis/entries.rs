@@ -70,6 +70,9 @@ pub struct EntryLine {
     pub children_error: f64,
     /// The standard error of the self time and the time of called functions together; 0 as for `children_error`.
     pub inclusive_error: f64,
+    /// The least and the longest self time and time of called functions together, if tail calls leave a doubt about the measured
+    /// times.
+    pub range: Option<(f64, f64)>,
     /// The number of calls.
     pub calls: Calls,
     /// The function or cycle that the line is about.
@@ -83,7 +86,7 @@ impl EntryLine {
     }
 
     fn new(kind: LineKind, times: Option<(f64, f64)>, calls: Calls, endpoint: Endpoint) -> EntryLine {
-        EntryLine { kind, times, error: 0.0, children_error: 0.0, inclusive_error: 0.0, calls, endpoint }
+        EntryLine { kind, times, error: 0.0, children_error: 0.0, inclusive_error: 0.0, range: None, calls, endpoint }
     }
 }
 
@@ -112,6 +115,7 @@ pub(crate) fn lines(graph: &Graph, errors: &Errors, rate: f64, node: Node) -> Ve
         line.children_error = error(errors.of_measured(children));
         line.inclusive_error = error(errors.of_measured(own + children));
         line.times = line.times.map(|(own, children)| (own / rate, children / rate));
+        line.range = line.range.map(|(least, most)| (least / rate, most / rate));
     }
     lines
 }
@@ -122,7 +126,10 @@ fn function(graph: &Graph, errors: &Errors, id: FunctionId) -> Vec<EntryLine> {
     let (outside, handed) = graph.from_outside(id);
     if outside != 0 {
         let calls = Calls::Part { some: outside, all: graph.divided_by(id) };
-        lines.push(EntryLine::new(LineKind::Caller, Some(handed.unwrap_or_default()), calls, Endpoint::Outside));
+        let (own, children) = handed.unwrap_or_default();
+        let range = graph.arc_range(None, id, own + children);
+        let line = EntryLine::new(LineKind::Caller, Some((own, children)), calls, Endpoint::Outside);
+        lines.push(EntryLine { range, ..line });
     } else if graph.parents(id).is_empty() {
         lines.push(EntryLine::new(LineKind::Caller, None, Calls::None, Endpoint::Spontaneous));
     }
@@ -161,7 +168,9 @@ fn own(graph: &Graph, errors: &Errors, id: FunctionId, kind: LineKind) -> EntryL
         (outer, inner) => Calls::Total { outer, inner },
     };
     let error = share.fraction * errors.of(Node::Function(id));
-    EntryLine { error, ..EntryLine::new(kind, Some((share.own, share.children)), calls, Endpoint::Function(id)) }
+    let range = graph.inclusive_range(id);
+    let line = EntryLine::new(kind, Some((share.own, share.children)), calls, Endpoint::Function(id));
+    EntryLine { error, range, ..line }
 }
 
 /// Returns the line of a caller or of a called function.
@@ -172,5 +181,6 @@ fn arc_line(graph: &Graph, id: ArcId, kind: LineKind) -> EntryLine {
         true => Calls::WithinCycle(arc.count),
         false => Calls::Part { some: arc.count, all: graph.divided_by(arc.child) },
     };
-    EntryLine::new(kind, handed, calls, endpoint)
+    let range = handed.and_then(|(own, children)| graph.arc_range(Some(arc.parent), arc.child, own + children));
+    EntryLine { range, ..EntryLine::new(kind, handed, calls, endpoint) }
 }

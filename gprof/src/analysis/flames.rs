@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::bounds::Bounds;
+use super::contexts::tail_calls::TailCalls;
 use super::flame::{Flame, FlameSubject, MOST_FRAMES, dominated, estimated, measured};
 use super::model::{Analysis, OnDemand};
 use super::selection::Selections;
@@ -48,7 +49,7 @@ impl<'data> Analysis<'data> {
     fn all_bounds(&self) -> Bounds {
         let program = Selections::program(&self.functions).flat;
         let OnDemand { profile, innermost, .. } = &self.on_demand;
-        Bounds::new(profile, innermost, &self.functions, &program)
+        Bounds::new(profile, innermost, &TailCalls::default(), &self.functions, &program)
     }
 
     /// Returns the name of a frame of a flame graph. What is not a function has a name in parentheses or angle brackets.

@@ -21,6 +21,8 @@ pub struct FunctionTimes {
     pub inclusive: f64,
     /// The standard error of the inclusive time; 0 when the options do not ask for errors, and for estimates.
     pub inclusive_error: f64,
+    /// The least and the longest inclusive time, if tail calls leave a doubt about the measured time.
+    pub range: Option<(f64, f64)>,
     /// The calls by other functions.
     pub calls: u64,
     /// The calls by the function itself.
@@ -42,6 +44,8 @@ pub struct ArcTimes {
     pub times: Option<(f64, f64)>,
     /// The standard error of the inclusive time; 0 when the options do not ask for errors, and for estimates.
     pub inclusive_error: f64,
+    /// The least and the longest inclusive time, if tail calls leave a doubt about the measured time.
+    pub range: Option<(f64, f64)>,
     /// The number of calls.
     pub calls: u64,
 }
@@ -69,6 +73,7 @@ impl Analysis<'_> {
             own_error: self.errors.of_part(share.fraction * self.errors.of(Node::Function(id)), share.own),
             inclusive,
             inclusive_error: self.errors.of_measured(inclusive),
+            range: graph.inclusive_range(id),
             calls: graph.calls(id),
             self_calls: graph.self_calls(id),
             cycle: graph.cycle_of(id),
@@ -115,6 +120,8 @@ impl Analysis<'_> {
     ) -> ArcTimes {
         let times = handed.map(|(own, children)| (own, own + children));
         let inclusive_error = times.map_or(0.0, |(_, inclusive)| self.errors.of_measured(inclusive));
-        ArcTimes { caller, callee, times, inclusive_error, calls }
+        let graph = &self.call_graph.graph;
+        let range = times.zip(callee).and_then(|((_, time), callee)| graph.arc_range(caller, callee, time));
+        ArcTimes { caller, callee, times, inclusive_error, range, calls }
     }
 }

@@ -10,6 +10,7 @@ use super::contexts::build::InlinedAt;
 use super::contexts::call_sites::CallSites;
 use super::contexts::measured::{Measured, StackSelection};
 use super::contexts::sums::StackSums;
+use super::contexts::tail_calls::TailCalls;
 use super::contexts::tree::Contexts;
 use super::division::Innermost;
 use super::errors::Errors;
@@ -65,12 +66,14 @@ pub(super) struct Input<'data> {
     pub(super) files: &'data [FileInfo],
     /// The contents of the side files.
     pub(super) side_files: &'data [SideInfo],
+    /// The machine code, if the user wants bounds.
+    pub(super) code: Option<ProgramCode<'data>>,
     /// The samples of stacks by address, if the bins are divided exactly.
     pub(super) innermost: Innermost,
     /// The samples of the runs whose CPU time is known, and this time.
     pub(super) conservation: &'data Conservation,
     /// Why profiles may not belong to their images.
-    pub(super) doubts: &'data [String],
+    pub(super) mismatches: &'data [String],
     /// The stacks of the samples, if there are any.
     pub(super) stacks: Option<StackInput<'data>>,
 }
@@ -126,9 +129,10 @@ impl<'data> Input<'data> {
             wanted,
             files: loaded.files(),
             side_files: loaded.side_files(),
+            code: wanted.bounds.then(|| loaded.code()),
             innermost: Innermost::of(loaded, options),
             conservation: loaded.conservation(),
-            doubts: loaded.doubts(),
+            mismatches: loaded.mismatches(),
             stacks: loaded.stacks().map(|stacks| StackInput { stacks, code: loaded.code(), all_calls }),
         }
     }
@@ -169,6 +173,13 @@ impl<'data> Input<'data> {
             Some(sites) => self.profile.arcs().iter().map(|arc| sites.with_last_caller(arc)).collect(),
             None => Cow::Borrowed(self.profile.arcs()),
         }
+    }
+
+    /// Returns the tail calls that may have happened, if the user wants bounds.
+    pub(super) fn tail_calls(&self, functions: &Functions<'_>) -> TailCalls {
+        let calls =
+            |code: &ProgramCode<'data>| CallSites::new(self.profile.arcs(), functions, code.clone()).tail_calls();
+        self.code.as_ref().map(calls).unwrap_or_default()
     }
 
     /// Returns the tree of calling contexts, and the names of inlined functions in it, if the user wants a report about it.

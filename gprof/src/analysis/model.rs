@@ -139,7 +139,7 @@ pub struct Analysis<'data> {
     /// The samples of the runs whose CPU time is known, and this time.
     pub(crate) conservation: &'data Conservation,
     /// Why profiles may not belong to their images.
-    pub(crate) doubts: &'data [String],
+    pub(crate) mismatches: &'data [String],
     /// What the parts that are computed on demand need.
     pub(super) on_demand: OnDemand<'data>,
 }

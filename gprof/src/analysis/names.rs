@@ -109,7 +109,7 @@ fn why_cut(reason: CutReason) -> &'static str {
     match reason {
         CutReason::NO_STACK => "no stack",
         CutReason::OFF => "walking is off",
-        CutReason::NO_MEMORY => "no memory",
+        CutReason::NO_MEMORY => "tree of stacks full",
         CutReason::NO_BUFFER => "no buffer",
         CutReason::NO_TABLE => "code without unwind table and frame pointer",
         CutReason::UNSUPPORTED => "unknown unwind table",

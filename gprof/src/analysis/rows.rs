@@ -104,6 +104,8 @@ pub struct FlatRow<'data> {
     /// The self time and the total time of one call in the unit that [`Analysis::call_unit`](crate::Analysis::call_unit)
     /// returns; `None` without calls.
     pub per_call: Option<(f64, f64)>,
+    /// The least and the longest inclusive time, if tail calls leave a doubt about the measured time.
+    pub range: Option<(f64, f64)>,
 }
 
 impl<'data> FlatProfile<'data> {
@@ -140,6 +142,7 @@ impl<'data> FlatProfile<'data> {
                 self_time: row.time / rate,
                 error: if row.error == 0.0 { 0.0 } else { row.error / rate },
                 calls: row.calls,
+                range: None,
                 per_call: (row.calls != 0).then(|| (of_call(row.time), of_call(row.time + row.children))),
             };
             (row, numbers)

@@ -78,7 +78,7 @@ impl<'data> SampleTree<'data> {
             Frame::Cut(reason) => SamplePlace::Cut(reason),
         };
         let mut children = Children::new(contexts);
-        children.sort_by_key(|at| (Reverse(inclusive[at]), contexts.all()[at].frame, contexts.all()[at].is_doubtful));
+        children.sort_by_key(|at| (Reverse(inclusive[at]), contexts.all()[at].frame, contexts.all()[at].doubt));
         // The frames from the outermost one to the current one.
         let mut path: Vec<usize> = Vec::new();
         children.each(|at, depth| {

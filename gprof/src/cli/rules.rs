@@ -106,7 +106,7 @@ pub struct Rules {
     /// an entry that is missing.
     pub marks_missing_entries: bool,
     /// Whether text begins with warnings about profiles that may not belong to their programs.
-    pub tells_doubts: bool,
+    pub tells_mismatches: bool,
     /// Whether text escapes control characters in names everywhere, not only on terminals.
     pub escapes_names: bool,
     /// Whether `-i` tells the form of each profile, and how the form was found.
@@ -144,7 +144,7 @@ impl Rules {
         checks_arguments: true,
         reads_maps_by_line: true,
         marks_missing_entries: true,
-        tells_doubts: true,
+        tells_mismatches: true,
         escapes_names: true,
         tells_forms: true,
     };
@@ -179,7 +179,7 @@ impl Rules {
         checks_arguments: false,
         reads_maps_by_line: false,
         marks_missing_entries: false,
-        tells_doubts: false,
+        tells_mismatches: false,
         escapes_names: false,
         tells_forms: false,
     };

@@ -19,6 +19,7 @@ mod limits;
 mod line_tables;
 pub mod lines;
 mod listing;
+mod loaded_addresses;
 mod machine_code;
 mod nearest;
 mod other_formats;

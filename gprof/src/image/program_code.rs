@@ -49,18 +49,28 @@ impl<'a> ProgramCode<'a> {
     /// The jumps in the code between two addresses, the last one included. `None` if the code is not known, or longer than
     /// 64 kilobytes.
     pub(crate) fn jumps(&self, first: u64, last: u64) -> Option<Jumps> {
-        let code = self.image(first)?;
-        let length = last.checked_sub(first).filter(|length| *length < MOST_SEARCHED)? as usize + 1;
-        let mut bytes = vec![0; length];
-        code.read(first, &mut bytes)?;
-        let machine = code.machine();
-        if machine == Machine::Other || bytes.iter().all(|byte| *byte == 0) {
-            return None;
-        }
+        let (machine, bytes) = self.bytes(first, last)?;
+        let length = bytes.len();
         let start = first.next_multiple_of(machine.step() as u64).wrapping_sub(first) as usize;
         let places = || (start..length).step_by(machine.step()).map(|at| (at, first.wrapping_add(at as u64)));
         let targets = places().filter_map(|(at, pc)| machine.direct_jump(bytes.get(at..)?, pc)).collect();
         Some(Jumps { targets, has_unknown: places().any(|(at, pc)| machine.is_unknown_jump(&bytes, at, pc)) })
+    }
+
+    /// The addresses that the code between two addresses loads, the last one included. `None` as for [`ProgramCode::jumps`].
+    pub(crate) fn loaded_addresses(&self, first: u64, last: u64) -> Option<Vec<u64>> {
+        let (machine, bytes) = self.bytes(first, last)?;
+        Some(machine.loaded_addresses(&bytes, first))
+    }
+
+    /// The machine, and the bytes between two addresses, the last one included.
+    fn bytes(&self, first: u64, last: u64) -> Option<(Machine, Vec<u8>)> {
+        let code = self.image(first)?;
+        let length = last.checked_sub(first).filter(|length| *length < MOST_SEARCHED)? as usize + 1;
+        let mut bytes = vec![0; length];
+        code.read(first, &mut bytes)?;
+        let is_known = code.machine() != Machine::Other && bytes.iter().any(|byte| *byte != 0);
+        is_known.then(|| (code.machine(), bytes))
     }
 
     /// The image whose code an address is in, or directly behind.

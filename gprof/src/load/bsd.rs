@@ -54,7 +54,7 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
         outside_images,
         stacks: None,
         sides,
-        doubts: Vec::new(),
+        mismatches: Vec::new(),
     })
 }
 

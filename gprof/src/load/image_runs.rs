@@ -30,7 +30,7 @@ pub(super) struct ImageRuns {
     /// The shared objects that the runs used, if reports are about shared objects.
     pub(super) objects: SharedObjects,
     /// Why profiles may not belong to the image.
-    pub(super) doubts: Vec<String>,
+    pub(super) mismatches: Vec<String>,
 }
 
 impl ImageRuns {
@@ -78,8 +78,8 @@ impl ImageRuns {
         if let Some(warning) = image.warning() {
             let _ = writeln!(progress, "gprof: warning: {}: {warning}", file.path.display());
         }
-        let mut doubts = sum.mismatches.clone();
-        tell(&doubts, progress);
+        let mut mismatches = sum.mismatches.clone();
+        tell(&mismatches, progress);
         tell(sum.files.iter().flat_map(|file| &file.warnings), progress);
         if let Some(error) = failure {
             return Err(error);
@@ -88,12 +88,12 @@ impl ImageRuns {
             let others = if reading.leaves_out_others { Doubts::LeftOut } else { Doubts::Reported };
             let found = build_mismatch::find((&file.path, own), &named.profiles, &files, others);
             tell(&found, progress);
-            doubts.extend(found);
+            mismatches.extend(found);
         }
         if !files.is_empty() && files.iter().all(|beside| reading.leaves_out(beside)) {
             return Err(Error::NothingToAdd { image: file.path.display().to_string() });
         }
-        Ok(ImageRuns { sum, sides, objects, doubts })
+        Ok(ImageRuns { sum, sides, objects, mismatches })
     }
 }
 

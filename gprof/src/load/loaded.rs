@@ -49,7 +49,7 @@ pub struct Loaded {
     pub(super) outside_images: OutsideImages,
     pub(super) stacks: Option<Stacks>,
     pub(super) sides: LoadedSides,
-    pub(super) doubts: Vec<String>,
+    pub(super) mismatches: Vec<String>,
 }
 
 /// What was read from side files.
@@ -111,8 +111,8 @@ impl Loaded {
     /// Returns why profiles may not belong to their images: other builds or other programs may have written the profiles. Every
     /// output begins with these warnings.
     #[must_use]
-    pub fn doubts(&self) -> &[String] {
-        &self.doubts
+    pub fn mismatches(&self) -> &[String] {
+        &self.mismatches
     }
 
     /// Samples and calls outside all images.

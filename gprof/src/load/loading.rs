@@ -49,7 +49,7 @@ pub(super) struct Loading<'o> {
     /// The samples of all profiles, and their CPU time.
     conservation: Conservation,
     /// Why profiles may not belong to their images.
-    pub(super) doubts: Vec<String>,
+    pub(super) mismatches: Vec<String>,
     calls: CallsBetween,
     /// The sample units of all profiles so far.
     units: Accumulator,
@@ -62,15 +62,15 @@ struct Profiled<'data> {
     profiles: Vec<Profile>,
 }
 
-/// The number of doubts that outputs list. Thousands of profiles may be of another program.
-const MOST_DOUBTS: usize = 10;
+/// The number of mismatches that outputs list. Thousands of profiles may be of another program.
+const MOST_MISMATCHES: usize = 10;
 
-/// Returns the doubts that outputs list.
-fn listed(mut doubts: Vec<String>) -> Vec<String> {
-    let more = doubts.len().saturating_sub(MOST_DOUBTS);
-    doubts.truncate(MOST_DOUBTS);
-    doubts.extend((more > 0).then(|| format!("{more} more warnings of this kind")));
-    doubts
+/// Returns the mismatches that outputs list.
+fn listed(mut mismatches: Vec<String>) -> Vec<String> {
+    let more = mismatches.len().saturating_sub(MOST_MISMATCHES);
+    mismatches.truncate(MOST_MISMATCHES);
+    mismatches.extend((more > 0).then(|| format!("{more} more warnings of this kind")));
+    mismatches
 }
 
 impl<'o> Loading<'o> {
@@ -87,7 +87,7 @@ impl<'o> Loading<'o> {
             profiles: Vec::new(),
             without_sides: 0,
             conservation: Conservation::default(),
-            doubts: Vec::new(),
+            mismatches: Vec::new(),
             calls: CallsBetween::default(),
             units: Accumulator::default(),
         }
@@ -168,13 +168,23 @@ impl<'o> Loading<'o> {
 
     /// Puts the results together with the images.
     pub(super) fn finish(self, parsed: Arc<ParsedFiles>) -> Loaded {
-        let Loading { profile, all_calls, contents, files, outside_images, stacks, doubts, .. } = self;
+        let Loading { profile, all_calls, contents, files, outside_images, stacks, mismatches, .. } = self;
         let side_files: Vec<SideFile> = self.sides.into_iter().map(|(side, _)| side).collect();
         let side_infos = side_files.iter().map(SideInfo::new).collect();
         // The CPU time of some threads is not known.
         let conservation = if self.options.thread.is_none() { self.conservation } else { Conservation::default() };
         let sides = LoadedSides { files: side_files, infos: side_infos, without: self.without_sides, conservation };
-        Loaded { parsed, profile, all_calls, contents, files, outside_images, stacks, sides, doubts: listed(doubts) }
+        Loaded {
+            parsed,
+            profile,
+            all_calls,
+            contents,
+            files,
+            outside_images,
+            stacks,
+            sides,
+            mismatches: listed(mismatches),
+        }
     }
 
     /// The stacks in all side files, if there are any.
@@ -222,9 +232,9 @@ impl<'o> Loading<'o> {
         image: &Image<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<(Profile, Vec<SharedObject>), Error> {
-        let ImageRuns { sum, sides, objects, doubts } =
+        let ImageRuns { sum, sides, objects, mismatches } =
             ImageRuns::read(self.options, named, (file, image), &self.units, progress)?;
-        self.doubts.extend(doubts);
+        self.mismatches.extend(mismatches);
         let SharedObjects { objects, images, calls, outside_images } = objects;
         // Without a report on shared objects, only the program has an image.
         let images = images.into_iter().map(Some).chain(iter::repeat_with(|| None));
@@ -262,7 +272,7 @@ impl<'o> Loading<'o> {
             let image = file.parse(self.options);
             if image.is_ok() {
                 tell(&object.sum.mismatches, progress);
-                self.doubts.extend_from_slice(&object.sum.mismatches);
+                self.mismatches.extend_from_slice(&object.sum.mismatches);
             }
             let image = match (image, object.failure) {
                 (Ok(image), None) => image,

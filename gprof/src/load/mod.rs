@@ -58,7 +58,7 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
     let mut loading = Loading::new(options);
     let parsed = ParsedFiles::try_new(files, |files| loading.parse(files, progress))?;
     let loaded = loading.finish(Arc::new(parsed));
-    if options.strict && !loaded.doubts.is_empty() { Err(Error::Doubtful) } else { Ok(loaded) }
+    if options.strict && !loaded.mismatches.is_empty() { Err(Error::Mismatch) } else { Ok(loaded) }
 }
 
 /// Checks that the images that the options name can be read.
@@ -119,6 +119,6 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
         outside_images,
         stacks: None,
         sides,
-        doubts: Vec::new(),
+        mismatches: Vec::new(),
     })
 }

@@ -163,7 +163,7 @@ fn reason_text(reason: CutReason) -> String {
     let text = match reason {
         CutReason::NO_STACK => "the sample came without a stack",
         CutReason::OFF => "walking was switched off",
-        CutReason::NO_MEMORY => "no memory",
+        CutReason::NO_MEMORY => "the tree of stacks was full (GMON_HZ with a lower rate needs less room)",
         CutReason::NO_BUFFER => "all buffers for walks were in use",
         CutReason::NO_TABLE => "code without unwind table and frame pointer",
         CutReason::UNSUPPORTED => "an unwind table with an unknown operation",

@@ -56,6 +56,10 @@ pub(super) fn introduction(analysis: &Analysis<'_>, bounds: &BoundsTable, out: &
                 b"no call from outside was counted, not even that of main.\n\
                 Functions that libraries call may have more callers, or main began before the profile.\n",
             )?,
+            BoundsDoubt::JumpsAreUnknown { count } => writeln!(
+                out,
+                "the jumps of {count} called function(s) are not known, which may have ended in a tail call."
+            )?,
             BoundsDoubt::NegativeSamples => out.write_all(b"a counter of samples is negative.\n")?,
         }
     }
@@ -78,6 +82,14 @@ pub(super) fn notes(
     }
     if bounds.left_out > 0 {
         writeln!(out, "\nFunctions left out by --top or --min-percent: {}.", bounds.left_out)?;
+    }
+    if bounds.tail_calls > 0 {
+        writeln!(
+            out,
+            "\nFunctions that may have ended in a tail call: {}. Their upper bounds include the time of the functions\n\
+             to which they may have jumped.",
+            bounds.tail_calls
+        )?;
     }
     if bounds.unseen != 0.0 {
         let unseen = Fixed(bounds.unseen);

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::doubts;
 use super::place::{self, Place};
+use super::warnings;
 use crate::analysis::{Analysis, ArcTimes, FunctionTimes, ThreadTimes};
 use crate::symbols::functions::FunctionId;
 
@@ -20,7 +20,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     if let Some(image) = analysis.images().first() {
         writeln!(out, "cmd: {}", place::text(image.path.as_os_str().as_encoded_bytes()))?;
     }
-    for warning in doubts::of(analysis) {
+    for warning in warnings::of(analysis) {
         writeln!(out, "desc: {warning}")?;
     }
     let has_threads = analysis.sample_trees().has_threads;

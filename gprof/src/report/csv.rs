@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::doubts;
 use super::place::{self, Place};
+use super::warnings;
 use crate::analysis::{Analysis, ArcTimes, FunctionTimes};
 use crate::symbols::functions::FunctionId;
 
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 22] = [
     "kind",
     "image",
     "file",
@@ -29,6 +29,8 @@ const COLUMNS: [&str; 20] = [
     "inclusive_error",
     "calls",
     "self_calls",
+    "inclusive_least",
+    "inclusive_most",
 ];
 
 /// The number of columns about a function.
@@ -36,7 +38,7 @@ const OF_CODE: usize = 6;
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
-    for warning in doubts::of(analysis) {
+    for warning in warnings::of(analysis) {
         // The text takes the column of names.
         let blank = ",".repeat(COLUMNS.len() - OF_CODE + 1);
         writeln!(out, "warning,,,,{}{blank}", quoted(warning))?;
@@ -65,6 +67,7 @@ impl Rows<'_, '_> {
             error(function.inclusive_error),
             function.calls.to_string(),
             function.self_calls.to_string(),
+            self.range(function.range),
         ];
         write!(out, "function,{},", self.code(Some(function.id)))?;
         writeln!(out, "{},{}", self.no_code, numbers.join(","))
@@ -80,6 +83,7 @@ impl Rows<'_, '_> {
             time(Some(arc.inclusive_error).filter(|error| *error != 0.0)),
             arc.calls.to_string(),
             String::new(),
+            self.range(arc.range),
         ];
         write!(out, "arc,{},", self.code(arc.caller))?;
         writeln!(out, "{},{}", self.code(arc.callee), numbers.join(","))
@@ -97,6 +101,11 @@ impl Rows<'_, '_> {
             let cells: [String; OF_CODE] = [image, file, line, name, symbol, format!("0x{address:x}")];
             cells.map(quoted).join(",")
         })
+    }
+
+    /// The cells of the least and the longest inclusive time, if tail calls leave a doubt.
+    fn range(&self, range: Option<(f64, f64)>) -> String {
+        range.map_or_else(|| ",".to_owned(), |(least, most)| format!("{},{}", self.time(least), self.time(most)))
     }
 
     /// A time in the unit of the samples. A profile without samples has no times.

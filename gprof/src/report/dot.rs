@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use super::{colors, doubts};
+use super::{colors, warnings};
 use crate::analysis::{Analysis, DrawnCall, DrawnFunction};
 use crate::symbols::sources::base;
 use crate::terminal::visible;
@@ -19,7 +19,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let names = node_names(analysis, &graph.functions);
     out.write_all(HEAD.as_bytes())?;
     let estimated = "times of called functions are estimated from call counts";
-    let warnings = doubts::of(analysis).into_iter().map(|warning| quoted(warning.as_bytes()));
+    let warnings = warnings::of(analysis).into_iter().map(|warning| quoted(warning.as_bytes()));
     let label: Vec<String> = warnings.chain(analysis.stacks().is_none().then(|| estimated.to_owned())).collect();
     if !label.is_empty() {
         writeln!(out, "\tlabel=\"{}\";", label.join("\\n"))?;

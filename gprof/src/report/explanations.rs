@@ -13,6 +13,18 @@ pub(super) fn explain(text: &str, options: &Options, out: &mut dyn Write) -> io:
     if options.errors { out.write_all(ERRORS.as_bytes()) } else { Ok(()) }
 }
 
+/// Writes the text that explains the mark of times that tail calls leave in doubt, if the report has such times.
+pub(super) fn explain_doubts(has_doubts: bool, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(if has_doubts && !options.brief { DOUBTS.as_bytes() } else { b"" })
+}
+
+/// Explains inclusive times that are in doubt.
+const DOUBTS: &str = "
+ (?)       A tail call removed a function from the stack, and several functions
+           may be the removed one. The function's inclusive time lies between
+           the two times after the mark. The report shows the most probable.
+";
+
 /// Returns the text that explains the call graph, whose times of called functions were measured or estimated.
 pub(super) fn graph(is_measured: bool) -> String {
     [GRAPH, if is_measured { MEASURED } else { ESTIMATED }].concat()

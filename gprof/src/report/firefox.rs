@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::doubts;
 use super::json_value::write_text;
 use super::place::{self, Place};
+use super::warnings;
 use crate::analysis::{Analysis, SampleTree};
 
 /// The version of the format. In later versions, threads share their tables.
@@ -18,7 +18,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     write!(out, "{{\"meta\":{{\"preprocessedProfileVersion\":{VERSION},\"version\":24,")?;
     write!(out, "\"interval\":{},", interval(analysis))?;
     out.write_all(b"\"startTime\":0,\"processType\":0,\"stackwalk\":0,\"product\":")?;
-    let name = doubts::titled(name.unwrap_or_default(), &doubts::of(analysis));
+    let name = warnings::titled(name.unwrap_or_default(), &warnings::of(analysis));
     write_text(name.as_bytes(), out)?;
     out.write_all(
         b",\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\

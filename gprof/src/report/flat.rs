@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{errors, explanations, names, stacks};
+use super::{doubts, errors, explanations, names, stacks};
 use crate::analysis::{Analysis, Clock};
 use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
@@ -35,9 +35,16 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         } else {
             out.write_all(&analysis.row_name(&row))?;
         }
+        if let Some(range) = row.range {
+            write!(out, " {}", doubts::text(range))?;
+        }
         out.write_all(b"\n")?;
     }
-    if options.traditional { Ok(()) } else { explanations::explain(explanations::FLAT, options, out) }
+    if options.traditional {
+        return Ok(());
+    }
+    explanations::explain(explanations::FLAT, options, out)?;
+    explanations::explain_doubts(analysis.flat_rows().any(|row| row.range.is_some()), options, out)
 }
 
 /// Writes the text above the columns.

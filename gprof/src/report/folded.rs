@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::doubts;
+use super::warnings;
 use crate::analysis::{Analysis, SamplePlace};
 use crate::report::place::{text, thread};
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     // A stack without samples: readers accept no other line.
-    for warning in doubts::of(analysis) {
+    for warning in warnings::of(analysis) {
         writeln!(out, "<{}> 0", warning.replace(';', ":"))?;
     }
     let samples = analysis.sample_trees();

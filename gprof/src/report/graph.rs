@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::columns::Columns;
 use super::numbered_names::NumberedNames;
-use super::{errors, explanations, names, stacks};
+use super::{doubts, errors, explanations, names, stacks};
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, Clock};
@@ -38,7 +38,11 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         }
         out.write_all(separator.as_bytes())?;
     }
-    if options.traditional { Ok(()) } else { explanations::explain(&explanation, options, out) }
+    if options.traditional {
+        return Ok(());
+    }
+    explanations::explain(&explanation, options, out)?;
+    explanations::explain_doubts(analysis.has_doubts(), options, out)
 }
 
 fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -113,6 +117,11 @@ impl Lines<'_, '_> {
         {
             self.error(line, self.analysis.call_graph.graph.rank(Node::Function(id)), columns);
         }
+        // In the entry of a cycle as a whole, the lines of members have no line below: see `error`.
+        let is_member = line.kind == LineKind::Callee && matches!(line.calls, Calls::Total { .. });
+        if let (Some(range), Endpoint::Function(id), false) = (line.range, line.endpoint, is_member) {
+            self.range(range, id, columns);
+        }
         Ok(())
     }
 
@@ -135,6 +144,14 @@ impl Lines<'_, '_> {
             columns.text(format!(", inclusive {inclusive}").as_bytes());
         }
         columns.text(format!(" ({rank})\n").as_bytes());
+    }
+
+    /// Writes the least and the longest inclusive time on a line below the line with the time. This line ends with a number in
+    /// parentheses, as that of the errors does.
+    fn range(&self, range: (f64, f64), id: FunctionId, columns: &mut Columns) {
+        let rank = self.analysis.call_graph.graph.rank(Node::Function(id));
+        columns.blanks(18);
+        columns.text(format!("{} in doubt because of a tail call ({rank})\n", doubts::text(range)).as_bytes());
     }
 
     fn times(&self, line: &EntryLine, columns: &mut Columns) {

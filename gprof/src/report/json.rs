@@ -4,8 +4,8 @@
 
 use std::io::{self, Write};
 
-use super::doubts;
 use super::json_value::{Record, Value, write_list, write_record, write_text};
+use super::warnings;
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, ContextRow, FlatRow, Frame, StackSums, Stats};
@@ -20,7 +20,7 @@ const VERSION: u64 = 1;
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{{\"version\":{VERSION},")?;
-    write_warnings(&doubts::of(analysis), out)?;
+    write_warnings(&warnings::of(analysis), out)?;
     out.write_all(b"\"time\":")?;
     write_record(&time(analysis), out)?;
     write_list("profiles", analysis.files().iter().filter(|file| !file.is_shared_object).map(profile), out)?;
@@ -150,7 +150,7 @@ fn function<'a>(analysis: &'a Analysis<'_>, id: FunctionId) -> Record<'a> {
 
 fn flat_row<'a>(analysis: &'a Analysis<'_>, row: &FlatRow<'a>) -> Record<'a> {
     let (self_per_call, total_per_call) = row.per_call.unzip();
-    vec![
+    let mut record: Record<'_> = vec![
         ("function", row.function.index().into()),
         ("inlined", row.inlined.map(|symbol| analysis.inlined_name(symbol)).into()),
         ("percent", row.percent.into()),
@@ -160,7 +160,15 @@ fn flat_row<'a>(analysis: &'a Analysis<'_>, row: &FlatRow<'a>) -> Record<'a> {
         ("calls", row.calls.into()),
         ("self_per_call", self_per_call.into()),
         ("total_per_call", total_per_call.into()),
-    ]
+    ];
+    record.extend(range(row.range));
+    record
+}
+
+/// Returns the least and the longest inclusive time, if tail calls leave a doubt.
+fn range<'a>(range: Option<(f64, f64)>) -> Record<'a> {
+    range
+        .map_or_else(Vec::new, |(least, most)| vec![("inclusive_least", least.into()), ("inclusive_most", most.into())])
 }
 
 fn bounds_summary<'a>(bounds: &BoundsTable) -> Record<'a> {
@@ -169,12 +177,14 @@ fn bounds_summary<'a>(bounds: &BoundsTable) -> Record<'a> {
             BoundsDoubt::CallsAreMissing { example, count } => ("missing calls", Some(example.index()), Some(*count)),
             BoundsDoubt::StartIsNotCounted => ("no call from outside", None, None),
             BoundsDoubt::NegativeSamples => ("negative samples", None, None),
+            BoundsDoubt::JumpsAreUnknown { count } => ("unknown jumps", None, Some(*count)),
         };
         vec![("reason", reason.as_bytes().into()), ("function", example.into()), ("functions", count.into())]
     };
     vec![
         ("unseen", bounds.unseen.into()),
         ("upper_is_exact", bounds.is_upper_exact.into()),
+        ("tail_calls", bounds.tail_calls.into()),
         ("rows_left_out", bounds.left_out.into()),
         ("doubts", bounds.doubts.iter().map(doubt).collect::<Vec<_>>().into()),
     ]
@@ -231,6 +241,7 @@ fn line<'a>(line: &EntryLine, is_measured: bool) -> Record<'a> {
         record.push(("self_error", known(line.error)));
         record.push(("children_error", known(line.children_error)));
         record.push(("inclusive_error", known(line.inclusive_error)));
+        record.extend(range(line.range));
     }
     record
 }
@@ -258,6 +269,7 @@ fn stack_sums<'a>(sums: &StackSums, stats: &Stats) -> Record<'a> {
         ("whole", sums.whole.into()),
         ("samples_without_stack", sums.without_stack.into()),
         ("doubtful", sums.doubtful.into()),
+        ("samples_without_room", sums.without_room.into()),
         ("profiles", sums.covered.count.into()),
         ("profiles_without_stacks", sums.uncovered.count.into()),
         ("samples_of_profiles_without_stacks", sums.uncovered.ticks.into()),

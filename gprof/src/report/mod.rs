@@ -46,6 +46,7 @@ mod stacks;
 mod stats;
 mod table;
 mod threads;
+mod warnings;
 mod writer;
 
 pub use render::{render, render_difference};

@@ -4,8 +4,8 @@ use std::io::{BufWriter, Write};
 
 use super::writer::Writer;
 use super::{
-    annotate, callgrind, csv, difference, dot, doubts, drawing, firefox, flame, folded, html, json, pprof, source,
-    speedscope, table,
+    annotate, callgrind, csv, difference, dot, drawing, firefox, flame, folded, html, json, pprof, source, speedscope,
+    table, warnings,
 };
 use crate::analysis::{Analysis, Difference};
 use crate::cli::format::Format;
@@ -78,8 +78,8 @@ fn texts(
     let Analysis { options, wanted, files, side_files, .. } = analysis;
     // Linkers read orders, and GNU's text has no such lines.
     let is_for_people = wanted.info || wanted.threads || wanted.shows_reports();
-    if is_for_people && options.rules.tells_doubts {
-        doubts::write(&doubts::of(analysis), out).map_err(Error::Output)?;
+    if is_for_people && options.rules.tells_mismatches {
+        warnings::write(&warnings::of(analysis), out).map_err(Error::Output)?;
     }
     let mut writer = Writer::new(out);
     if wanted.info {

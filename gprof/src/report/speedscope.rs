@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::doubts;
 use super::json_value::{Record, write_records, write_text};
 use super::place::{self, Place};
+use super::warnings;
 use crate::analysis::{Analysis, SamplePlace, SampleTree};
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
@@ -13,7 +13,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let samples = analysis.sample_trees();
     write!(out, "{{\"$schema\":\"{SCHEMA}\",\"exporter\":\"gprof {}\",\"name\":", env!("CARGO_PKG_VERSION"))?;
     let name = analysis.images().first().map(|image| image.path.as_os_str().as_encoded_bytes());
-    let name = doubts::titled(place::text(name.unwrap_or_default()), &doubts::of(analysis));
+    let name = warnings::titled(place::text(name.unwrap_or_default()), &warnings::of(analysis));
     write_text(name.as_bytes(), out)?;
     out.write_all(b",\n\"shared\":{\"frames\":")?;
     write_records(samples.places.iter().map(|place| frame(analysis, *place)), out)?;

@@ -14,6 +14,10 @@ pub(super) fn summary(sums: &StackSums) -> String {
     if sums.without_stack > 0 {
         text += &format!("; {} without a stack", counted(sums.without_stack, "sample"));
     }
+    if sums.without_room > 0 {
+        let samples = counted(sums.without_room, "sample");
+        text += &format!("; {samples} found the tree of stacks full, which a lower rate (GMON_HZ) avoids");
+    }
     let (covered, uncovered) = (sums.covered.count, sums.uncovered.count);
     if uncovered > 0 {
         let (all, percent) = (covered.saturating_add(uncovered), Fixed(sums.uncovered_percent()));

@@ -5,6 +5,7 @@ use gmon::{Arc, Histogram, Profile, Unit};
 use gprof::BoundsDoubt;
 use gprof::internals::{
     ArcSelection, Arcs, Bounds, Flat, Functions, Graph, GraphSelection, Innermost, Selection, Selections, Symbol,
+    TailCalls,
 };
 use proptest::prelude::*;
 
@@ -231,7 +232,7 @@ fn estimates(profile: &Profile, functions: &Functions<'_>, program: &Selection) 
 }
 
 fn bounds(profile: &Profile, functions: &Functions<'_>) -> Bounds {
-    Bounds::new(profile, &Innermost::default(), functions, &Selections::program(functions).flat)
+    Bounds::new(profile, &Innermost::default(), &TailCalls::default(), functions, &Selections::program(functions).flat)
 }
 
 proptest! {

@@ -199,7 +199,7 @@ fn check(analysis: &Analysis<'_>) {
         let text = text(analysis, format);
         assert!(text.chars().all(|letter| letter == '\n' || !letter.is_control()), "{text:?}");
         match format {
-            Format::Csv => assert!(text.lines().all(|row| cells(row) == 20), "{text}"),
+            Format::Csv => assert!(text.lines().all(|row| cells(row) == 22), "{text}"),
             Format::Folded => assert_eq!(check_folded(&text), tree.total),
             Format::Firefox => assert_eq!(check_firefox(&text), tree.total),
             Format::Callgrind => check_callgrind(&text),
@@ -251,7 +251,7 @@ fn without_stacks_each_function_is_a_stack() {
     with_analysis(&table, profile, None, |analysis| {
         assert_eq!(text(analysis, Format::Folded), "f 5\nmain 2\n");
         let csv = text(analysis, Format::Csv);
-        assert!(csv.ends_with("arc,,,,main,main,0x1000,,,,f,f,0x1004,,0.05,,0.05,,3,\n"), "{csv}");
+        assert!(csv.ends_with("arc,,,,main,main,0x1000,,,,f,f,0x1004,,0.05,,0.05,,3,,,\n"), "{csv}");
     });
 }
 

@@ -5,11 +5,11 @@ mod simulator;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gmon::Arc;
 use gmon::side_file::CutReason;
+use gmon::{Arc, Profile};
 use gprof::internals::{
-    Arcs, CallSites, Code, Flat, Functions, Graph, GraphSelection, Innermost, Machine, Measured, Selections,
-    StackSelection, contexts,
+    Arcs, Bounds, CallSites, Code, Flat, Functions, Graph, GraphSelection, Innermost, Machine, Measured, Range,
+    Selections, StackSelection, contexts,
 };
 use gprof::{Frame, FunctionId, Node, Place, StackSums};
 use proptest::prelude::*;
@@ -61,7 +61,7 @@ fn certain(program: &Program, run: &Run) -> Vec<u64> {
     for context in all {
         let callers = std::iter::successors(Some(context), |context| context.parent().map(|parent| &all[parent]));
         let on_stack: BTreeSet<usize> = callers
-            .filter(|context| !context.is_doubtful)
+            .filter(|context| !context.is_doubtful())
             .filter_map(|context| match context.frame {
                 Frame::Function(id) => Some(id.index()),
                 _ => None,
@@ -131,6 +131,49 @@ proptest! {
             for (found, truth) in found.0.iter().zip(&run.inclusive) {
                 prop_assert!(found.abs_diff(*truth) <= sums.doubtful, "{found} {truth} {}", sums.doubtful);
             }
+        }
+    }
+
+    /// Where tail calls leave a doubt, the truth is between the times that the report shows beside its own.
+    #[test]
+    fn the_truth_is_in_the_ranges(program in program(2), through_register in jumps(), steps in steps()) {
+        let program = Program { through_register, ..program };
+        let run = program.run(&steps);
+        with_measured(&program, &run, |functions, measured| {
+            let (times, pairs) = inclusive(functions, measured);
+            let is_in = |time: u64, range: Range, truth: u64| {
+                (time.saturating_sub(range.less)..=time + range.more).contains(&truth)
+            };
+            for (at, id) in functions.ids().enumerate() {
+                let range = measured.ranges.functions.get(&id).copied().unwrap_or_default();
+                prop_assert!(is_in(times[at], range, run.inclusive[at]), "{at}: {times:?} {range:?} {:?}", run.inclusive);
+                prop_assert!(range.less <= measured.sums.doubtful && range.more <= measured.sums.doubtful);
+            }
+            for ((caller, called), time) in pairs {
+                let truth = run.pairs.get(&(caller, called)).copied().unwrap_or(0);
+                let ids = (functions.id(caller), functions.id(called).unwrap());
+                let range = measured.ranges.pairs.get(&ids).copied().unwrap_or_default();
+                prop_assert!(is_in(time, range, truth), "{caller} -> {called}: {time} {range:?} {truth}");
+            }
+            Ok(())
+        })?;
+    }
+
+    /// A function that ends in a tail call is on the stack as long as the called function runs.
+    #[test]
+    fn bounds_hold_for_tail_calls(program in program(2), through_register in jumps(), steps in steps()) {
+        let program = Program { through_register, ..program };
+        let run = program.run(&steps);
+        let (functions, bytes) = (functions(), program.code());
+        let code = Code { machine: Machine::X86_64, start: LOW, bytes: &bytes };
+        let tail_calls = CallSites::in_memory(&run.arcs, &functions, code).tail_calls();
+        prop_assert_eq!(tail_calls.unknown, 0);
+        let profile = Profile::of_samples([run.histogram()]).unwrap().with_arcs(run.arcs.clone());
+        let selected = Selections::program(&functions).flat;
+        let bounds = Bounds::new(&profile, &Innermost::default(), &tail_calls, &functions, &selected);
+        for at in 0..NAMES.len() {
+            let truth = run.inclusive[at] as f64;
+            prop_assert!(bounds.lower[at] <= truth && truth <= bounds.upper[at], "{at}: {:?} {:?}", run.inclusive, bounds);
         }
     }
 

@@ -301,6 +301,32 @@ fn counts_of_stacks_have_the_right_number() {
     assert_eq!(summary(2, 2), two);
 }
 
+/// Where the runtime's tree of stacks was full, callers keep their time, and the report says so.
+#[test]
+fn samples_without_room_in_the_tree() {
+    let mut stacks = Stacks::new();
+    let red = stacks.push(None, Place::Code(SITES[0].2), 0);
+    let gap = stacks.push(red, Place::Cut(CutReason::NO_MEMORY), 0);
+    stacks.push(gap, Place::Code(BURN), 3).unwrap();
+    stacks.push(red, Place::Code(BURN), 4).unwrap();
+    stacks.add_cut(CutReason::NO_MEMORY, 2);
+    stacks.add_profile(9, true);
+    with_analysis(options(), Some(stacks.clone()), |analysis| {
+        let sums = analysis.stacks().unwrap();
+        assert_eq!((sums.without_room, sums.whole, sums.without_stack), (5, 4, 2));
+        assert_eq!(entry(analysis, "main")["main"], (0, 7));
+        let text = text(analysis, Format::Text);
+        assert!(
+            text.contains("5 samples found the tree of stacks full, which a lower rate (GMON_HZ) avoids"),
+            "{text}"
+        );
+    });
+    with_analysis(options().contexts(9), Some(stacks), |analysis| {
+        let text = text(analysis, Format::Text);
+        assert!(text.contains("<cut: tree of stacks full>"), "{text}");
+    });
+}
+
 #[test]
 fn propagation_ignores_stacks() {
     let of = |options: Options, stacks| with_analysis(options, stacks, |analysis| text(analysis, Format::Text));

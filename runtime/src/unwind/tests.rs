@@ -252,6 +252,26 @@ pub(super) mod x86_64 {
     }
 
     #[test]
+    fn a_handler_without_a_table_is_passed_by_its_frame_pointer() {
+        let mut memory = Made::default();
+        let start = after_call(&mut memory, 2);
+        memory.write(TRAMPOLINE - 8, &[0x90; 8]);
+        // The interrupted function 0 has just begun.
+        let (handler, interrupted) = (OTHER + 0x300, STACK + 0x400);
+        memory.write(handler - 16, &[0x90; 32]);
+        memory.write(handler - 14, &[0x55, 0x48, 0x89, 0xe5]);
+        memory.words(STACK, &[0, 0, 0, 0, 0x5107, TRAMPOLINE]);
+        context(&mut memory, STACK + 48 + 16, CODE, &[(RSP, interrupted)]);
+        memory.words(interrupted, &[start]);
+        context(&mut memory, CONTEXT, handler, &[(RSP, STACK), (RBP, STACK + 32)]);
+        memory.write(TRAMPOLINE, &[0x90; 8]);
+        assert_eq!(walk::<X86_64>(&tables(), &memory).1, Ending::Cut(Cut::NoTable), "no trampoline");
+        memory.write(TRAMPOLINE, SIGNALS.trampoline);
+        let expected = vec![(handler, true), (TRAMPOLINE, false), (CODE, true), (start, false)];
+        assert_eq!(walk::<X86_64>(&tables(), &memory), (expected, Ending::Outermost));
+    }
+
+    #[test]
     fn instructions_show_the_edges_of_functions_without_a_table() {
         let mut memory = Made::default();
         let start = after_call(&mut memory, 2);

@@ -343,7 +343,8 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
     fn go_without_table(&mut self) -> Result<(), Ending> {
         let link = if self.is_exact { self.register(A::RETURN_ADDRESS) } else { None };
         let frame = Returning { sp: self.sp, fp: self.fp, base: self.base, link };
-        let enters = || A::enters_at(self.memory, self.pc, frame).filter(|caller| self.is_called(caller.link));
+        let enters =
+            || A::enters_at(self.memory, self.pc, frame).filter(|caller| self.is_return(caller.link, caller.sp));
         let is_exact = self.is_exact;
         let (caller, slot) = match A::returns_at(self.memory, self.pc, frame).or_else(|| is_exact.then(enters)?) {
             Some(caller) => (caller, 0),
@@ -351,6 +352,14 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         };
         self.check(caller.sp, false)?;
         self.go_to(caller, false, slot)
+    }
+
+    /// Whether a word is the address of a known instruction after a call, or the address to which the handler of a signal returns
+    /// with this stack pointer.
+    fn is_return(&self, link: Option<usize>, sp: usize) -> bool {
+        let is_trampoline =
+            |link: usize| self.tables.signals.context_at(self.memory, link & A::ADDRESS_BITS, sp, false).is_some();
+        self.is_called(link) || link.is_some_and(is_trampoline)
     }
 
     /// Whether a word is the address of a known instruction after a call.
@@ -364,7 +373,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
     }
 
     /// The caller by the frame pointer, if the frame pointer leads to a higher address of the stack with the address of
-    /// an instruction after a call.
+    /// an instruction after a call, or of the trampoline of a signal.
     fn frame_record(&self) -> Result<Returning, Ending> {
         const NO_TABLE: Ending = Ending::Cut(Cut::NoTable);
         let fp = self.fp;
@@ -378,10 +387,11 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         let next = fp.wrapping_add(size_of::<usize>());
         let (above, pc) = (self.memory.read(fp).ok_or(NO_TABLE)?, self.memory.read(next).ok_or(NO_TABLE)?);
         let pc = pc & A::ADDRESS_BITS;
-        if pc != 0 && !self.is_called(Some(pc)) {
+        let sp = next.wrapping_add(size_of::<usize>());
+        if pc != 0 && !self.is_return(Some(pc), sp) {
             return Err(NO_TABLE);
         }
-        Ok(Returning { sp: next.wrapping_add(size_of::<usize>()), fp: above, base: None, link: Some(pc) })
+        Ok(Returning { sp, fp: above, base: None, link: Some(pc) })
     }
 }
 

@@ -183,6 +183,61 @@ fn a_sample_with_a_stack_is_not_divided_among_functions_of_one_bin() {
     assert!(self_times(&program, &["-z"]).0["never"] >= SENT * 0.75 - 1e-6);
 }
 
+/// The text of a report.
+fn printed(program: &Inclusive, options: &[&str]) -> String {
+    program.print(&[options, &["-b"]].concat())
+}
+
+#[test]
+fn a_tail_call_through_a_pointer_has_the_function_whose_address_is_on_the_stack() {
+    const SENT: f64 = 200.0;
+    let program = run("guess", &["-fno-inline", "-fno-ipa-icf"], &[]);
+    let (times, json) = program.times(&[]);
+    // The samples of the clock, which are anywhere.
+    let more = json["statistics"]["samples"].as_f64().unwrap() - SENT;
+    // `often` was called more often, but `run` took the address of `once`.
+    assert!((SENT - 1e-6..=SENT + more + 1e-6).contains(&times["once"]), "{times:?}");
+    assert!(times["often"] <= more + 1e-6, "{times:?}");
+    let rate = json["time"]["samples_per_unit"].as_f64().unwrap();
+    let functions = json["functions"].as_array().unwrap();
+    let id = |name: &str| functions.iter().find(|known| known["symbol"] == name).unwrap()["id"].clone();
+    let range = |list: &str, name: &str| {
+        let row = json[list].as_array().unwrap().iter().find(|row| row["function"] == id(name)).unwrap();
+        ["inclusive_least", "inclusive_most"].map(|field| row[field].as_f64().map(|time| time * rate))
+    };
+    for list in ["flat_profile", "call_graph"] {
+        for name in ["once", "often"] {
+            let [Some(least), Some(most)] = range(list, name) else { panic!("{name} has no range: {json}") };
+            assert!(least <= more && most >= SENT - 1e-6, "{list}: {name}: {least} to {most}");
+        }
+        for name in ["work", "protect", "run", "main"] {
+            assert_eq!(range(list, name), [None, None], "{list}: {name}");
+        }
+    }
+    // The marks of all formats.
+    let flat = printed(&program, &["-p"]);
+    let marked = |text: &str, name: &str| text.lines().any(|line| line.contains(name) && line.contains("(?) 0."));
+    assert!(marked(&flat, " once ") && marked(&flat, " often ") && !marked(&flat, " work "), "{flat}");
+    let table = printed(&program, &["-p", "--table"]);
+    assert!(marked(&table, " once ") && marked(&table, " often ") && !marked(&table, " work "), "{table}");
+    let graph = printed(&program, &["-q"]);
+    let below = graph.lines().skip_while(|line| !(line.starts_with('[') && line.contains(" once ["))).nth(1).unwrap();
+    assert!(below.contains("(?) 0.") && below.ends_with(')'), "{graph}");
+    let csv = printed(&program, &["--format=csv"]);
+    let cells = |name: &str| {
+        let row =
+            csv.lines().find(|line| line.starts_with("function,") && line.contains(&format!(",{name},"))).unwrap();
+        row.rsplit(',').take(2).map(|cell| cell.parse::<f64>().ok()).collect::<Vec<_>>()
+    };
+    assert!(cells("once")[0].is_some_and(|most| most * rate >= SENT - 1e-6), "{csv}");
+    assert_eq!(cells("work"), [None, None], "{csv}");
+    let flame = printed(&program, &["--format=flame"]);
+    let hatched = flame.lines().find(|line| line.contains("<title>once")).unwrap();
+    assert!(hatched.starts_with("<g class=\"h"), "{hatched}");
+    let page = printed(&program, &["--format=html"]);
+    assert!(page.contains("\"least\":[") && page.contains("\"most\":["));
+}
+
 #[test]
 fn inlined_functions_have_frames() {
     let program = run("inlined_stacks", &["-g"], &[]);

@@ -17,6 +17,7 @@ mod stacks;
 
 use gmon::Profile;
 
+use crate::analysis::contexts::tail_calls::TailCalls;
 use crate::analysis::division::Innermost;
 use crate::analysis::selection::Selection;
 use crate::symbols::functions::{FunctionId, Functions};
@@ -44,6 +45,12 @@ pub enum BoundsDoubt {
     StartIsNotCounted,
     /// A counter of samples is negative.
     NegativeSamples,
+    /// The machine code of called functions is not known, or is code of a machine whose jumps are not known. A function that ends
+    /// in a tail call may have a longer time than its upper bound.
+    JumpsAreUnknown {
+        /// The number of functions.
+        count: usize,
+    },
 }
 
 /// The bounds of all functions, in samples.
@@ -60,6 +67,9 @@ pub struct Bounds {
     /// Whether the upper bounds are exact sums. If the call graph is too large for that, they hold but are larger than need
     /// be.
     pub is_upper_exact: bool,
+    /// The number of functions that may have ended in a tail call. Their upper bounds include the functions to which they may
+    /// have jumped.
+    pub tail_calls: usize,
     /// The reasons why the bounds may not hold.
     pub doubts: Vec<BoundsDoubt>,
     /// All samples, divided among the functions: each part behind the part of the function that dominates it.
@@ -69,17 +79,24 @@ pub struct Bounds {
 impl Bounds {
     /// Computes the bounds of all functions. `program` selects all functions but those of the profiling runtime.
     #[must_use]
-    pub fn new(profile: &Profile, innermost: &Innermost, functions: &Functions<'_>, program: &Selection) -> Bounds {
+    pub fn new(
+        profile: &Profile,
+        innermost: &Innermost,
+        tail_calls: &TailCalls,
+        functions: &Functions<'_>,
+        program: &Selection,
+    ) -> Bounds {
         let samples = Samples::new(profile.histograms(), innermost, functions, program);
         let calls = Calls::new(profile, functions);
         let stacks = Stacks::new(&calls, &samples, functions);
-        let (upper, is_upper_exact) = upper(&stacks, &samples, functions);
+        let (upper, is_upper_exact) = upper(&stacks, &samples, tail_calls, functions);
         Bounds {
             lower: functions.ids().map(|id| stacks.below(id)).collect(),
             upper,
             unseen: stacks.outside_groups(functions),
             is_upper_exact,
-            doubts: doubts(&stacks, &calls, &samples),
+            tail_calls: tail_calls.functions,
+            doubts: doubts(&stacks, &calls, &samples, tail_calls),
             is_counted: functions.ids().map(|id| calls.counts_calls_of(id)).collect(),
             parts: stacks.parts,
         }
@@ -87,9 +104,10 @@ impl Bounds {
 }
 
 /// Returns the upper bounds, and whether they are exact.
-fn upper(stacks: &Stacks, samples: &Samples, functions: &Functions<'_>) -> (Vec<f64>, bool) {
+fn upper(stacks: &Stacks, samples: &Samples, tail_calls: &TailCalls, functions: &Functions<'_>) -> (Vec<f64>, bool) {
     let group = |id: FunctionId| stacks.group[id.index()];
-    let mut inside: Vec<(FunctionId, FunctionId)> = stacks.calls.clone();
+    // The profile counts a tail call for the function to which the called function returns.
+    let mut inside = [stacks.calls.as_slice(), &tail_calls.pairs].concat();
     inside.retain(|(from, to)| group(*from).is_some() && group(*from) == group(*to));
     let own: Vec<f64> = functions.ids().map(|id| group(id).map_or(0.0, |_| samples.own[id.index()])).collect();
     // Other shared bins are in the part that every upper bound includes.
@@ -109,12 +127,13 @@ fn upper(stacks: &Stacks, samples: &Samples, functions: &Functions<'_>) -> (Vec<
     (functions.ids().map(bound).collect(), reach.is_exact)
 }
 
-fn doubts(stacks: &Stacks, calls: &Calls, samples: &Samples) -> Vec<BoundsDoubt> {
+fn doubts(stacks: &Stacks, calls: &Calls, samples: &Samples, tail_calls: &TailCalls) -> Vec<BoundsDoubt> {
     let missing = stacks.unreached.first().map(|example| {
         let count = stacks.unreached.len();
         BoundsDoubt::CallsAreMissing { example: *example, count }
     });
     let no_start = (!calls.count_start() && !calls.pairs.is_empty()).then_some(BoundsDoubt::StartIsNotCounted);
     let negative = samples.has_negative.then_some(BoundsDoubt::NegativeSamples);
-    [missing, no_start, negative].into_iter().flatten().collect()
+    let unknown = (tail_calls.unknown > 0).then_some(BoundsDoubt::JumpsAreUnknown { count: tail_calls.unknown });
+    [missing, no_start, negative, unknown].into_iter().flatten().collect()
 }

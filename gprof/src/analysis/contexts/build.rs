@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::call_sites::{CallSites, Gone};
-use super::tree::{Contexts, Frame, Growing};
+use super::tree::{Contexts, Doubt, Frame, Growing, Undecided};
 use crate::load::stacks::{Place, StackNode, Stacks};
 use crate::symbols::functions::{FunctionId, Functions};
 
@@ -35,6 +35,7 @@ pub fn with_inlined<'s, 'data>(
         sites,
         growing: Growing::default(),
         gone: HashMap::new(),
+        crowds: HashMap::new(),
         inlines: inlined_at.map(|find| Inlines {
             find,
             at: HashMap::new(),
@@ -65,7 +66,9 @@ struct Building<'a, 's, 'data> {
     sites: &'a CallSites<'a, 's>,
     growing: Growing,
     /// The functions that left the stack between a return address and the next frame.
-    gone: HashMap<(u64, FunctionId), Gone>,
+    gone: HashMap<(u64, FunctionId), Between>,
+    /// The indexes of the lists of functions that were counted at return addresses with very many functions.
+    crowds: HashMap<u64, usize>,
     inlines: Option<Inlines<'a, 'data>>,
 }
 
@@ -77,7 +80,7 @@ impl Building<'_, '_, '_> {
             Place::Thread(_) => {
                 // A thread is no frame. Ticks of the thread itself have no known frame.
                 if node.ticks() > 0 {
-                    let context = self.growing.add(above.context, Frame::Outside, false);
+                    let context = self.growing.add(above.context, Frame::Outside, Doubt::None);
                     self.growing.count(context, node.ticks());
                 }
                 return above;
@@ -86,7 +89,7 @@ impl Building<'_, '_, '_> {
             Place::Elsewhere => Frame::Outside,
             Place::Cut(reason) => Frame::Cut(reason),
         };
-        let context = self.growing.add(above.context, frame, false);
+        let context = self.growing.add(above.context, frame, Doubt::None);
         self.growing.count(context, node.ticks());
         Caller { context, return_address: None }
     }
@@ -112,28 +115,96 @@ impl Building<'_, '_, '_> {
     /// Adds the frame of an instruction, after the functions that left the stack before.
     fn frame(&mut self, address: u64, above: Caller) -> Option<u32> {
         let Some(function) = self.functions.find(address).map(|id| self.functions[id].counts_for) else {
-            return self.growing.add(above.context, Frame::Outside, false);
+            return self.growing.add(above.context, Frame::Outside, Doubt::None);
         };
-        let (mut context, mut is_doubtful) = (above.context, false);
-        if let Some(return_address) = above.return_address {
-            let sites = self.sites;
-            let find = || sites.gone(return_address, function);
-            let gone = self.gone.entry((return_address, function)).or_insert_with(find);
-            for (at, function) in gone.functions.iter().enumerate() {
-                let is_doubtful = gone.is_doubtful && at >= gone.certain;
-                context = self.growing.add(context, Frame::Function(*function), is_doubtful);
-            }
-            // Other functions may stand between the last function that is certain and this one.
-            is_doubtful = gone.is_doubtful && gone.functions.len() <= gone.certain;
-        }
-        context = self.growing.add(context, Frame::Function(function), is_doubtful);
+        let mut context = match above.return_address {
+            Some(return_address) => self.called(function, above.context, return_address),
+            None => self.growing.add(above.context, Frame::Function(function), Doubt::None),
+        };
         if let Some(inlines) = &mut self.inlines {
             for number in inlines.at(address) {
-                context = self.growing.add(context, Frame::Inlined(*number), false);
+                context = self.growing.add(context, Frame::Inlined(*number), Doubt::None);
             }
         }
         context
     }
+}
+
+/// The functions that left the stack between a return address and the next frame.
+struct Between {
+    gone: Gone,
+    /// What else is possible, in the list of the contexts.
+    undecided: Option<u32>,
+}
+
+impl Building<'_, '_, '_> {
+    /// Finds what left the stack between a return address and a function.
+    fn find(&mut self, return_address: u64, function: FunctionId) {
+        if self.gone.contains_key(&(return_address, function)) {
+            return;
+        }
+        let Building { sites, growing, crowds, .. } = self;
+        let mut gone = sites.gone(return_address, function);
+        let mut crowd = || {
+            let add = || growing.add_crowd(sites.counted_at(return_address).collect());
+            *crowds.entry(return_address).or_insert_with(add)
+        };
+        let crowd = gone.is_crowded.then(&mut crowd);
+        let undecided = Undecided { crowd, ..std::mem::take(&mut gone.undecided) };
+        let undecided = gone.is_doubtful.then(|| growing.add_undecided(undecided));
+        self.gone.insert((return_address, function), Between { gone, undecided });
+    }
+
+    /// Adds the frame of a function that a call instruction of `caller` led to, after the functions that left the stack before.
+    fn called(&mut self, function: FunctionId, caller: Option<u32>, return_address: u64) -> Option<u32> {
+        self.find(return_address, function);
+        let Some(Between { gone, undecided }) = self.gone.get(&(return_address, function)) else { return caller };
+        let decided = taken_on_stack(self.growing.contexts(), self.sites, caller, &gone.choices, function);
+        let functions = decided.as_ref().map_or(gone.functions.as_slice(), Option::as_slice);
+        let mut context = caller;
+        for (at, function) in functions.iter().enumerate() {
+            let doubt = if gone.is_doubtful && at >= gone.certain { Doubt::Frame } else { Doubt::None };
+            context = self.growing.add(context, Frame::Function(*function), doubt);
+        }
+        // Other functions may stand between the last function that is certain and this one.
+        let is_between = gone.is_doubtful && functions.len() <= gone.certain;
+        context =
+            self.growing.add(context, Frame::Function(function), if is_between { Doubt::Between } else { Doubt::None });
+        if let Some(undecided) = undecided {
+            self.growing.note(context, *undecided);
+        }
+        context
+    }
+}
+
+/// The most callers among which the one is searched that took the address of a function.
+const MOST_CALLERS: usize = 64;
+
+/// Of several functions that a call through a pointer may have called, returns the one whose address the nearest function on the
+/// stack takes, if that function takes the address of one only. `Some(None)` is the function of the next frame itself. Where a
+/// pointer comes from is evidence, but no proof.
+fn taken_on_stack(
+    contexts: &Contexts,
+    sites: &CallSites<'_, '_>,
+    caller: Option<u32>,
+    choices: &[FunctionId],
+    callee: FunctionId,
+) -> Option<Option<FunctionId>> {
+    let mut next = caller.filter(|_| !choices.is_empty()).map(|caller| caller as usize);
+    for _ in 0..MOST_CALLERS {
+        let context = contexts.all().get(next?)?;
+        if let Frame::Function(by) = context.frame {
+            let mut taken = choices.iter().copied().filter(|of| sites.takes_address(by, *of));
+            match (taken.next(), sites.takes_address(by, callee)) {
+                (None, false) => {}
+                (None, true) => return Some(None),
+                (Some(one), false) if taken.next().is_none() => return Some(Some(one)),
+                _ => return None,
+            }
+        }
+        next = context.parent();
+    }
+    None
 }
 
 /// The inlined functions at addresses.

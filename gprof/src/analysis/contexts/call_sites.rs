@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use gmon::Arc;
 
 use super::jumps::{FunctionJumps, Jump, base, is_same, stub};
+use super::tree::Undecided;
 use super::ways::{MOST_BETWEEN, Ways};
 use crate::image::ProgramCode;
 use crate::symbols::functions::{FunctionId, Functions};
@@ -23,17 +24,36 @@ pub struct Gone {
     pub is_doubtful: bool,
     /// If there is a doubt, so many of the functions, from the outermost on, were called for certain.
     pub certain: usize,
+    /// If there is a doubt: what else is possible.
+    pub undecided: Undecided,
+    /// If the call instruction names no function: the functions that may have jumped to the callee last. Other evidence than the
+    /// numbers of calls may tell which of them did.
+    pub choices: Vec<FunctionId>,
+    /// Whether more functions were counted at the call site than are looked at.
+    pub is_crowded: bool,
 }
 
 impl Gone {
     /// Returns the functions that the call instruction names. Other functions may have left the stack, but are not known.
     fn named(functions: Vec<FunctionId>) -> Gone {
-        Gone { certain: functions.len(), functions, is_doubtful: true }
+        Gone { certain: functions.len(), functions, is_doubtful: true, ..Gone::default() }
     }
 
     /// Functions that no instruction names.
     fn guessed(functions: Vec<FunctionId>) -> Gone {
-        Gone { functions, is_doubtful: true, certain: 0 }
+        Gone { functions, is_doubtful: true, ..Gone::default() }
+    }
+
+    /// Notes that any function that was counted at the call site is possible. `from` is the function that the call instruction
+    /// names.
+    fn crowded(self, from: Option<FunctionId>) -> Gone {
+        Gone { is_crowded: true, undecided: Undecided { from, ..Undecided::default() }, ..self }
+    }
+
+    /// Notes which functions are possible, if there is a doubt. `from` is the function that the call instruction names.
+    fn on(self, ways: &Ways<'_>, from: Option<FunctionId>) -> Gone {
+        let undecided = || Undecided { possible: ways.possible_functions(), from, crowd: None };
+        Gone { undecided: if self.is_doubtful { undecided() } else { Undecided::default() }, ..self }
     }
 }
 
@@ -48,6 +68,8 @@ pub struct CallSites<'a, 'data> {
     /// The function of each name without a version; `None` if there are several. Filled when a stub is called.
     names: OnceCell<HashMap<&'data [u8], Option<FunctionId>>>,
     jumps: FunctionJumps<'a, 'data>,
+    /// The functions whose addresses each function takes, sorted.
+    taken: RefCell<HashMap<FunctionId, Vec<FunctionId>>>,
 }
 
 impl<'a, 'data> CallSites<'a, 'data> {
@@ -68,7 +90,7 @@ impl<'a, 'data> CallSites<'a, 'data> {
         });
         let jumps = FunctionJumps::new(functions, code.clone());
         let (targets, names) = (RefCell::default(), OnceCell::new());
-        CallSites { functions, code, counted, targets, names, jumps }
+        CallSites { functions, code, counted, targets, names, jumps, taken: RefCell::default() }
     }
 
     /// Makes the call sites of a program whose machine code is in memory.
@@ -105,6 +127,42 @@ impl<'a, 'data> CallSites<'a, 'data> {
             Some(name) => site.through_stub(name),
             None => site.direct(target),
         }
+    }
+
+    /// Returns all functions that were counted, with their return addresses and calls, sorted.
+    pub(super) fn counted(&self) -> &[(u64, FunctionId, u64)] {
+        &self.counted
+    }
+
+    pub(super) fn functions(&self) -> &'a Functions<'data> {
+        self.functions
+    }
+
+    pub(super) fn jumps(&self) -> &FunctionJumps<'a, 'data> {
+        &self.jumps
+    }
+
+    /// Returns the functions that were counted at a return address.
+    pub(super) fn counted_at(&self, return_address: u64) -> impl Iterator<Item = FunctionId> {
+        let first = self.counted.partition_point(|counted| counted.0 < return_address);
+        self.counted[first..].iter().take_while(move |counted| counted.0 == return_address).map(|counted| counted.1)
+    }
+
+    /// Returns whether the code of a function takes the address of another.
+    pub(super) fn takes_address(&self, by: FunctionId, of: FunctionId) -> bool {
+        let find = || {
+            let function = &self.functions[by];
+            let addresses = self.code.loaded_addresses(function.address, function.last).unwrap_or_default();
+            let of_function = |address: u64| {
+                let id = self.functions.find(address).filter(|id| self.functions[*id].address == address)?;
+                Some(self.functions[id].counts_for)
+            };
+            let mut taken: Vec<FunctionId> = addresses.into_iter().filter_map(of_function).collect();
+            taken.sort_unstable();
+            taken.dedup();
+            taken
+        };
+        self.taken.borrow_mut().entry(by).or_insert_with(find).binary_search(&of).is_ok()
     }
 
     /// The function that the instruction before a return address calls directly.
@@ -167,8 +225,11 @@ impl Site<'_, '_, '_> {
             Some(name) => self.sites.named(name).filter(is_counted),
             None => Some(target),
         };
-        let called = target.and_then(called).filter(|called| !is_same(self.sites.functions, self.callee, *called));
-        Gone::named(called.into_iter().collect())
+        let Some(called) = target.and_then(called) else { return Gone::named(Vec::new()).crowded(None) };
+        match is_same(self.sites.functions, self.callee, called) {
+            true => Gone::named(Vec::new()).crowded(Some(self.callee)),
+            false => Gone::named(vec![called]).crowded(Some(called)),
+        }
     }
 
     /// The counted functions other than the callee, with their calls.
@@ -189,23 +250,24 @@ impl Site<'_, '_, '_> {
         between.retain(|id| *id != target);
         let first = if is_direct { Vec::new() } else { vec![target] };
         if between.len() > MOST_BETWEEN {
-            return Gone::named(first);
+            return Gone::named(first).crowded(Some(if is_direct { self.callee } else { target }));
         }
         if is_direct {
             // Another function may have been called, and may have called this one again. All functions between were entered
             // from this one, some perhaps by jumps that are not known.
             let ways = self.ways(self.callee, &between);
-            return Gone { is_doubtful: ways.any_may_lead(), ..Gone::default() };
+            return Gone { is_doubtful: ways.any_may_lead(), ..Gone::default() }.on(&ways, Some(self.callee));
         }
         let ways = self.ways(target, &between);
         match ways.shortest() {
             // A jump that is not known, but has led to a counted function, may have led to the callee too. So may a jump
             // through a register in a function between.
             Some((path, is_only)) => {
-                Gone { functions: path, is_doubtful: !(is_only && ways.reaches_all()), certain: 1 }
+                let is_doubtful = !(is_only && ways.reaches_all());
+                Gone { functions: path, is_doubtful, certain: 1, ..Gone::default() }.on(&ways, Some(target))
             }
             // The target jumps to an address that is not known, or to a function that was not counted.
-            None => Gone::named(first),
+            None => Gone::named(first).on(&ways, Some(target)),
         }
     }
 
@@ -232,7 +294,7 @@ impl Site<'_, '_, '_> {
             return Gone::default();
         }
         if others.len() > MOST_BETWEEN {
-            return Gone::guessed(Vec::new());
+            return Gone::guessed(Vec::new()).crowded(None);
         }
         let candidates: Vec<FunctionId> = others.iter().map(|(id, _)| *id).collect();
         let ways = self.ways(self.callee, &candidates);
@@ -240,7 +302,7 @@ impl Site<'_, '_, '_> {
             others.iter().enumerate().filter(|(at, _)| ways.leads(*at)).map(|(_, other)| other).collect();
         let Some((way, _)) = last.iter().max_by_key(|(id, calls)| (*calls, std::cmp::Reverse(*id))) else {
             // A jump whose target is not known is no evidence that a function between called the callee.
-            return Gone { is_doubtful: ways.any_may_lead(), ..Gone::default() };
+            return Gone { is_doubtful: ways.any_may_lead(), ..Gone::default() }.on(&ways, None);
         };
         // The callee may have been called directly. If it was entered more often than the others, it was.
         let most: u64 = last.iter().fold(0, |sum, (_, calls)| sum.saturating_add(*calls));
@@ -250,7 +312,9 @@ impl Site<'_, '_, '_> {
             .find(|(_, id, _)| is_same(self.sites.functions, self.callee, *id))
             .map(|counted| counted.2);
         let is_direct = calls.is_some_and(|calls| calls > most);
-        Gone::guessed(if is_direct { Vec::new() } else { vec![*way] })
+        let choices = last.iter().map(|(id, _)| *id).collect();
+        let gone = Gone::guessed(if is_direct { Vec::new() } else { vec![*way] });
+        Gone { choices, ..gone.on(&ways, None) }
     }
 }
 
@@ -284,7 +348,7 @@ mod tests {
         with_sites(&[], |functions, sites| {
             let id = |address| functions.find(address).unwrap();
             // Neither function has a counter, but the stub has the name, and the jump is in the code.
-            let sort = Gone { functions: vec![id(0x1040)], is_doubtful: false, certain: 1 };
+            let sort = Gone { functions: vec![id(0x1040)], certain: 1, ..Gone::default() };
             assert_eq!(sites.gone(0x1010, id(0x1060)), sort);
             assert_eq!(sites.gone(0x1010, id(0x1040)), Gone::default());
             assert_eq!(sites.gone(0x1010, id(0x1020)), Gone::default(), "in the stub");
@@ -319,13 +383,13 @@ mod tests {
         for arc in &arcs {
             assert_eq!(sites.with_last_caller(arc).frompc, arc.frompc);
             let called = functions.find(arc.selfpc).unwrap();
-            assert_eq!(sites.gone(arc.frompc, called), Gone::guessed(Vec::new()));
+            assert_eq!(sites.gone(arc.frompc, called), Gone::guessed(Vec::new()).crowded(None));
         }
         // The instruction before this address names a function, which is known in any case.
         let arcs: Vec<Arc> = arcs.iter().map(|arc| Arc::new(0x100d, arc.selfpc, arc.count)).collect();
         let sites = CallSites::in_memory(&arcs, &functions, code);
         let [target, other] = [0x1020, 0x1040].map(|address| functions.find(address).unwrap());
-        assert_eq!(sites.gone(0x100d, other), Gone::named(vec![target]));
-        assert_eq!(sites.gone(0x100d, target), Gone::named(Vec::new()));
+        assert_eq!(sites.gone(0x100d, other), Gone::named(vec![target]).crowded(Some(target)));
+        assert_eq!(sites.gone(0x100d, target), Gone::named(Vec::new()).crowded(Some(target)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::tree::{Contexts, Frame, Growing};
+use super::tree::{Contexts, Doubt, Frame, Growing};
 use crate::symbols::functions::FunctionId;
 
 /// The most levels of callers.
@@ -35,7 +35,7 @@ pub fn callers(
         _ => None,
     };
     contexts.each_outermost(functions, chosen, |_, at| {
-        let node = growing.add(None, all[at].frame, false);
+        let node = growing.add(None, all[at].frame, Doubt::None);
         level.extend(node.map(|node| Entry { node, context: at, ticks: whole[at] }));
     });
     for depth in 0..MOST_LEVELS {
@@ -49,8 +49,12 @@ pub fn callers(
         for Entry { node, context, ticks } in level {
             match all[context].parent().filter(|_| sums.get(&node).is_some_and(|sum| *sum >= least)) {
                 Some(caller) => {
-                    let is_doubtful = all[caller].is_doubtful || depth == 0 && all[context].is_doubtful;
-                    let node = growing.add(Some(node), all[caller].frame, is_doubtful);
+                    let is_doubtful = all[caller].is_doubtful() || depth == 0 && all[context].is_doubtful();
+                    let node = growing.add(
+                        Some(node),
+                        all[caller].frame,
+                        if is_doubtful { Doubt::Frame } else { Doubt::None },
+                    );
                     next.extend(node.map(|node| Entry { node, context: caller, ticks }));
                 }
                 None => growing.count(Some(node), ticks),
@@ -96,17 +100,17 @@ mod tests {
         let functions = Functions::new([0x10, 0x20, 0x30].map(symbol).to_vec(), 0x40);
         let [main, dear, spin] = [0x10, 0x20, 0x30].map(|address| Frame::Function(functions.find(address).unwrap()));
         let mut growing = Growing::default();
-        let root = growing.add(None, main, false);
-        let between = growing.add(root, dear, true);
+        let root = growing.add(None, main, Doubt::None);
+        let between = growing.add(root, dear, Doubt::Frame);
         // Called by `main` or by a function that left the stack, by `main` for certain, and by `dear` or by others.
-        for (parent, is_doubtful, ticks) in [(root, true, 5), (root, false, 3), (between, false, 2)] {
-            let context = growing.add(parent, spin, is_doubtful);
+        for (parent, doubt, ticks) in [(root, Doubt::Between, 5), (root, Doubt::None, 3), (between, Doubt::None, 2)] {
+            let context = growing.add(parent, spin, doubt);
             growing.count(context, ticks);
         }
         let contexts = growing.finish();
         let own: Vec<u64> = contexts.all().iter().map(|context| context.ticks).collect();
         let tree = callers(&contexts, &own, functions.len(), |id| Frame::Function(id) == spin, 0);
-        let row = |context: &Context| (context.parent(), context.frame, context.ticks, context.is_doubtful);
+        let row = |context: &Context| (context.parent(), context.frame, context.ticks, context.is_doubtful());
         let mut rows: Vec<_> = tree.all().iter().map(row).collect();
         rows.sort_unstable();
         let dear_at = tree.all().iter().position(|context| context.frame == dear);

@@ -36,6 +36,8 @@ struct Targets {
     direct: Vec<FunctionId>,
     /// Whether any function may be a target.
     may_be_any: bool,
+    /// Whether the code is known.
+    is_known: bool,
 }
 
 impl<'a, 'data> FunctionJumps<'a, 'data> {
@@ -58,10 +60,19 @@ impl<'a, 'data> FunctionJumps<'a, 'data> {
         }
     }
 
+    /// Passes each function to whose beginning a function jumps directly to `each`. Returns whether other jumps may lead to any
+    /// function; `None` if the code is not known.
+    pub(super) fn each_direct(&self, from: FunctionId, each: impl FnMut(FunctionId)) -> Option<bool> {
+        let mut known = self.known.borrow_mut();
+        let targets = known.entry(from).or_insert_with(|| self.targets(from));
+        targets.direct.iter().copied().for_each(each);
+        targets.is_known.then_some(targets.may_be_any)
+    }
+
     fn targets(&self, from: FunctionId) -> Targets {
         let function = &self.functions[from];
         let Some(jumps) = self.code.jumps(function.address, function.last) else {
-            return Targets { direct: Vec::new(), may_be_any: true };
+            return Targets { direct: Vec::new(), may_be_any: true, is_known: false };
         };
         let find =
             |target: u64| self.functions.find(target).filter(|id| *id != from && self.functions[*id].address == target);
@@ -72,7 +83,7 @@ impl<'a, 'data> FunctionJumps<'a, 'data> {
         if are_too_many {
             direct.clear();
         }
-        Targets { direct, may_be_any: are_too_many || jumps.has_unknown }
+        Targets { direct, may_be_any: are_too_many || jumps.has_unknown, is_known: true }
     }
 }
 

@@ -7,28 +7,13 @@
 use std::collections::HashMap;
 
 use super::pairs::{self, Pair, function_of, is_runtime};
+use super::ranges::{Ranges, Shown};
 use super::sums::StackSums;
+use super::ticks::Sums;
+pub use super::ticks::{FunctionTicks, Ticks};
 use super::tree::{Context, Contexts, Frame};
 use crate::analysis::selection::{ArcSelection, Selection};
 use crate::symbols::functions::{FunctionId, Functions};
-
-/// Ticks of a function or an arc.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ticks {
-    /// The ticks in the function itself.
-    pub own: u64,
-    /// The ticks in functions above the function on the stack.
-    pub below: u64,
-}
-
-/// The ticks of a function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FunctionTicks {
-    /// All ticks.
-    pub all: Ticks,
-    /// The ticks that count, where the user restricts the time (`-n`, `-N`, `-E`, `-F`).
-    pub counted: Ticks,
-}
 
 /// The choices of the user that apply to stacks.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +36,8 @@ pub struct Measured {
     pub functions: Vec<FunctionTicks>,
     /// The ticks of each arc.
     pub pairs: HashMap<Pair, Ticks>,
+    /// How far the times of functions and arcs may be from the truth.
+    pub ranges: Ranges,
     /// How much of the samples has stacks.
     pub sums: StackSums,
 }
@@ -72,9 +59,17 @@ impl Measured {
         let (all_ticks, counted_ticks) =
             (all.ticks(&contexts, functions.len(), of), counted.ticks(&contexts, functions.len(), of));
         let both = all_ticks.into_iter().zip(counted_ticks);
-        let functions = both.map(|(all, counted)| FunctionTicks { all, counted }).collect();
-        let pairs = ticks_of_pairs(&contexts, &pairs, &counted);
-        Measured { functions, pairs, counted, sums, contexts }
+        let functions: Vec<FunctionTicks> = both.map(|(all, counted)| FunctionTicks { all, counted }).collect();
+        let entered_by = pairs;
+        let pairs = ticks_of_pairs(&contexts, &entered_by, &counted);
+        let ranges = Ranges::new(&Shown {
+            contexts: &contexts,
+            entered_by: &entered_by,
+            counted: &counted,
+            functions: &functions,
+            pairs: &pairs,
+        });
+        Measured { functions, pairs, counted, ranges, sums, contexts }
     }
 
     /// Returns the ticks of groups of functions. `group` returns the index of a function's group.
@@ -118,39 +113,6 @@ pub fn part(mut contexts: Contexts, functions: &Functions<'_>, selection: StackS
     let keys: Vec<Option<usize>> = contexts.all().iter().map(|context| function_of(context).map(&mut number)).collect();
     let ticks = counted.ticks(&contexts, ids.len(), |at| keys[at]);
     PartTicks { functions: ids.into_iter().zip(ticks).collect(), pairs: ticks_of_pairs(&contexts, &pairs, &counted) }
-}
-
-/// The ticks of each context.
-#[derive(Debug)]
-struct Sums {
-    /// The ticks of the context alone.
-    own: Vec<u64>,
-    /// The ticks of the context and of all contexts below.
-    whole: Vec<u64>,
-}
-
-impl Sums {
-    fn new(contexts: &Contexts, own: Vec<u64>) -> Sums {
-        let mut whole = own.clone();
-        contexts.add_up(&mut whole);
-        Sums { own, whole }
-    }
-
-    /// Adds up the ticks of the contexts that have the same key, each tick once.
-    fn ticks(&self, contexts: &Contexts, keys: usize, key: impl Fn(usize) -> Option<usize>) -> Vec<Ticks> {
-        let mut ticks = vec![Ticks::default(); keys];
-        for (at, own) in self.own.iter().enumerate() {
-            if let Some(key) = key(at) {
-                ticks[key].own = ticks[key].own.saturating_add(*own);
-            }
-        }
-        contexts.each_outermost(keys, key, |key, at| {
-            ticks[key].below = ticks[key].below.saturating_add(self.whole[at]);
-        });
-        // Until here, the own ticks were among those below.
-        ticks.iter_mut().for_each(|ticks| ticks.below = ticks.below.saturating_sub(ticks.own));
-        ticks
-    }
 }
 
 /// What the user's choices and the profiling runtime make of the paths of the tree.

@@ -1,5 +1,7 @@
 //! How much of the samples has stacks.
 
+use gmon::side_file::CutReason;
+
 use super::tree::{Contexts, Frame};
 use crate::analysis::percent::whole;
 use crate::load::stacks::{Profiles, Stacks};
@@ -16,6 +18,8 @@ pub struct StackSums {
     pub without_stack: u64,
     /// The samples whose stack has a place where a tail call may have removed one of several functions.
     pub doubtful: u64,
+    /// The samples whose stack is not whole, or is missing, because the tree of stacks was full.
+    pub without_room: u64,
     /// The profiles that have stacks.
     pub covered: Profiles,
     /// The profiles without stacks.
@@ -30,18 +34,22 @@ impl StackSums {
     pub fn new(stacks: &Stacks, contexts: &Contexts) -> StackSums {
         let without_stack = stacks.cuts().values().fold(0_u64, |sum, ticks| sum.saturating_add(*ticks));
         let (covered, uncovered, partial) = (stacks.covered(), stacks.uncovered(), stacks.partial());
-        let mut sums = StackSums { without_stack, covered, uncovered, partial, ..StackSums::default() };
-        // Whether the path to each context is cut, and whether it has a doubt.
-        let mut paths: Vec<(bool, bool)> = Vec::with_capacity(contexts.all().len());
+        let without_room = stacks.cuts().get(&CutReason::NO_MEMORY).copied().unwrap_or(0);
+        let mut sums = StackSums { without_stack, without_room, covered, uncovered, partial, ..StackSums::default() };
+        // Whether the path to each context is cut, whether it has a doubt, and whether the tree had no room for it.
+        let mut paths: Vec<(bool, bool, bool)> = Vec::with_capacity(contexts.all().len());
         for context in contexts.all() {
-            let (is_cut, is_doubtful) = context.parent().map_or((false, false), |parent| paths[parent]);
+            let above = context.parent().map_or((false, false, false), |parent| paths[parent]);
+            let (is_cut, is_doubtful, has_no_room) = above;
             let is_cut = is_cut || matches!(context.frame, Frame::Cut(_));
-            let is_doubtful = is_doubtful || context.is_doubtful;
+            let is_doubtful = is_doubtful || context.is_doubtful();
+            let has_no_room = has_no_room || context.frame == Frame::Cut(CutReason::NO_MEMORY);
             let add = |sum: &mut u64, counts: bool| *sum = sum.saturating_add(if counts { context.ticks } else { 0 });
             add(&mut sums.stacks, true);
             add(&mut sums.whole, !is_cut);
             add(&mut sums.doubtful, is_doubtful);
-            paths.push((is_cut, is_doubtful));
+            add(&mut sums.without_room, has_no_room);
+            paths.push((is_cut, is_doubtful, has_no_room));
         }
         sums
     }

@@ -22,6 +22,29 @@ pub enum Frame {
     Cut(CutReason),
 }
 
+/// What a tail call leaves in doubt about a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Doubt {
+    /// Nothing.
+    #[default]
+    None,
+    /// The frame was on the stack, but other functions may have been between the frame and its caller.
+    Between,
+    /// Another function, or none, may have been in the place of the frame.
+    Frame,
+}
+
+/// The functions that may have been between two frames of which one called the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undecided {
+    /// The functions, chosen or not.
+    pub possible: Vec<FunctionId>,
+    /// The function that was called for certain, if the call instruction names a function.
+    pub from: Option<FunctionId>,
+    /// The list of functions in [`Contexts::crowds`] that are possible too.
+    pub crowd: Option<usize>,
+}
+
 /// A context: a frame, with the frames of its callers.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
@@ -30,8 +53,8 @@ pub struct Context {
     pub frame: Frame,
     /// The ticks whose innermost frame this is.
     pub ticks: u64,
-    /// Whether the frame, or the lack of a frame between this one and its caller, is one of several possibilities.
-    pub is_doubtful: bool,
+    /// What a tail call leaves in doubt about the frame.
+    pub doubt: Doubt,
 }
 
 impl Context {
@@ -39,6 +62,12 @@ impl Context {
     #[must_use]
     pub fn parent(&self) -> Option<usize> {
         (self.parent != ROOT).then_some(self.parent as usize)
+    }
+
+    /// Returns whether the frame, or the lack of a frame between this one and its caller, is one of several possibilities.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        self.doubt != Doubt::None
     }
 }
 
@@ -49,26 +78,32 @@ const ROOT: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub struct Contexts {
     all: Vec<Context>,
+    /// What is possible instead of the frames of the tree.
+    undecided: Vec<Undecided>,
+    /// For the contexts of frames that such functions may have called: indexes in `undecided`, each once.
+    undecided_at: HashMap<u32, Vec<u32>>,
+    /// The functions that were counted at call sites with very many functions.
+    crowds: Vec<Vec<FunctionId>>,
 }
 
 /// Contexts to which more contexts can be added.
 #[derive(Default)]
 pub(super) struct Growing {
     contexts: Contexts,
-    known: HashMap<(u32, Frame, bool), u32>,
+    known: HashMap<(u32, Frame, Doubt), u32>,
 }
 
 impl Growing {
     /// Returns the context of a frame below a context, which is added if the tree does not have it yet. Returns the caller's
     /// context if the tree is full.
-    pub(super) fn add(&mut self, parent: Option<u32>, frame: Frame, is_doubtful: bool) -> Option<u32> {
+    pub(super) fn add(&mut self, parent: Option<u32>, frame: Frame, doubt: Doubt) -> Option<u32> {
         let Growing { contexts: Contexts { all, .. }, known } = self;
         let parent = parent.unwrap_or(ROOT);
         let Some(next) = u32::try_from(all.len()).ok().filter(|next| *next != ROOT) else {
             return (parent != ROOT).then_some(parent);
         };
-        let index = *known.entry((parent, frame, is_doubtful)).or_insert_with(|| {
-            all.push(Context { parent, frame, ticks: 0, is_doubtful });
+        let index = *known.entry((parent, frame, doubt)).or_insert_with(|| {
+            all.push(Context { parent, frame, ticks: 0, doubt });
             next
         });
         Some(index)
@@ -79,6 +114,32 @@ impl Growing {
         if let Some(context) = context.and_then(|context| self.contexts.all.get_mut(context as usize)) {
             context.ticks = context.ticks.saturating_add(ticks);
         }
+    }
+
+    /// Adds a list of functions that were counted at one call site, and returns its index.
+    pub(super) fn add_crowd(&mut self, crowd: Vec<FunctionId>) -> usize {
+        self.contexts.crowds.push(crowd);
+        self.contexts.crowds.len() - 1
+    }
+
+    /// Adds what may have been between two frames, and returns its index.
+    pub(super) fn add_undecided(&mut self, undecided: Undecided) -> u32 {
+        self.contexts.undecided.push(undecided);
+        (self.contexts.undecided.len() - 1) as u32
+    }
+
+    /// Notes what may have been between the frame of a context and its caller.
+    pub(super) fn note(&mut self, context: Option<u32>, undecided: u32) {
+        let Some(context) = context else { return };
+        let noted = self.contexts.undecided_at.entry(context).or_default();
+        if !noted.contains(&undecided) {
+            noted.push(undecided);
+        }
+    }
+
+    /// Returns the contexts so far.
+    pub(super) fn contexts(&self) -> &Contexts {
+        &self.contexts
     }
 
     /// Ends the building.
@@ -92,6 +153,22 @@ impl Contexts {
     #[must_use]
     pub fn all(&self) -> &[Context] {
         &self.all
+    }
+
+    /// Returns what may have been between the frame of a context and its caller.
+    pub(super) fn undecided(&self, context: usize) -> impl Iterator<Item = (usize, &Undecided)> {
+        let noted = u32::try_from(context).ok().and_then(|context| self.undecided_at.get(&context));
+        noted.into_iter().flatten().map(|at| (*at as usize, &self.undecided[*at as usize]))
+    }
+
+    /// Returns whether tail calls leave something in doubt.
+    pub(super) fn has_undecided(&self) -> bool {
+        !self.undecided_at.is_empty()
+    }
+
+    /// Returns the functions that were counted at call sites with very many functions.
+    pub(super) fn crowds(&self) -> &[Vec<FunctionId>] {
+        &self.crowds
     }
 
     /// Makes outermost contexts of those for which `is_cut` returns true.
@@ -109,7 +186,7 @@ impl Contexts {
         let mut places: Vec<Option<u32>> = Vec::with_capacity(self.all.len());
         for context in &self.all {
             let parent = context.parent().and_then(|parent| places[parent]);
-            let place = growing.add(parent, context.frame, context.is_doubtful);
+            let place = growing.add(parent, context.frame, context.doubt);
             growing.count(place, context.ticks);
             places.push(place);
         }
@@ -127,27 +204,36 @@ impl Contexts {
 
     /// Visits all contexts that have a key, except those below another context with the same key. `keys` is the number of
     /// keys, which are counted from 0.
-    pub fn each_outermost(
+    pub fn each_outermost(&self, keys: usize, key: impl Fn(usize) -> Option<usize>, take: impl FnMut(usize, usize)) {
+        self.each_outermost_of(keys, |at, keys| keys.extend(key(at)), take);
+    }
+
+    /// Visits all contexts with each of their keys, except for the keys that a context above has too. `find` appends the keys
+    /// of a context to a list.
+    pub(super) fn each_outermost_of(
         &self,
         keys: usize,
-        key: impl Fn(usize) -> Option<usize>,
+        find: impl Fn(usize, &mut Vec<usize>),
         mut take: impl FnMut(usize, usize),
     ) {
+        let mut found = Vec::new();
         let tree = Children::new(self);
         let mut on_path = vec![0_u32; keys];
         let mut open: Vec<usize> = Vec::new();
         tree.each(|at, depth| {
             for closed in open.drain(depth..) {
-                if let Some(key) = key(closed) {
-                    on_path[key] -= 1;
-                }
+                found.clear();
+                find(closed, &mut found);
+                found.iter().for_each(|key| on_path[*key] -= 1);
             }
             open.push(at);
-            if let Some(key) = key(at) {
-                if on_path[key] == 0 {
-                    take(key, at);
+            found.clear();
+            find(at, &mut found);
+            for key in &found {
+                if on_path[*key] == 0 {
+                    take(*key, at);
                 }
-                on_path[key] += 1;
+                on_path[*key] += 1;
             }
         });
     }

@@ -75,6 +75,13 @@ impl<'f> Ways<'f> {
         closed(1 << self.callee(), before) & self.all_between()
     }
 
+    /// The functions between from which jumps may lead to the callee.
+    pub(super) fn possible_functions(&self) -> Vec<FunctionId> {
+        let leading = self.leading();
+        let is_leading = |at: &usize| leading >> at & 1 != 0;
+        (0..self.between.len()).filter(is_leading).map(|at| self.between[at]).collect()
+    }
+
     /// All functions between, as bits.
     fn all_between(&self) -> u32 {
         (1 << self.callee()) - 1

@@ -18,7 +18,7 @@ pub(crate) fn flame(tree: &StackTree<'_>, is_whole: bool, most_frames: usize) ->
             Frame::Outside => FlameSubject::Outside,
             Frame::Cut(reason) => FlameSubject::Unknown(reason),
         };
-        let certainty = if context.is_doubtful { Certainty::Doubtful } else { Certainty::Certain };
+        let certainty = if context.is_doubtful() { Certainty::Doubtful } else { Certainty::Certain };
         // The first frame is the whole program, and frame 1 + n is context n.
         let frame = raw.add(context.parent().map_or(0, |parent| parent + 1), subject, certainty);
         raw.count(frame, *samples as f64);

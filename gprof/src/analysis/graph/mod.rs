@@ -8,6 +8,7 @@ pub mod propagate;
 use std::cmp::{Ordering, Reverse};
 
 use crate::analysis::contexts::measured::Measured;
+use crate::analysis::contexts::ranges::{Range, Ranges};
 use crate::analysis::flat::Flat;
 use crate::analysis::ordered::Ordered;
 use crate::analysis::percent::whole;
@@ -37,6 +38,8 @@ pub struct Graph {
     cycle_rank: Vec<u32>,
     /// Whether the times of called functions were measured, not estimated.
     is_measured: bool,
+    /// How far measured times may be from the truth.
+    ranges: Ranges,
 }
 
 impl Graph {
@@ -81,12 +84,34 @@ impl Graph {
     ) -> Graph {
         let cycles = Cycles::new(&arcs, functions);
         let times = Times::measured(Inputs { arcs: &arcs, cycles: &cycles, flat, functions, selection }, measured);
-        Graph::with_times(arcs, cycles, times, functions, true)
+        let graph = Graph::with_times(arcs, cycles, times, functions, true);
+        Graph { ranges: measured.ranges.clone(), ..graph }
     }
 
     fn with_times(arcs: Arcs, cycles: Cycles, times: Times, functions: &Functions<'_>, is_measured: bool) -> Graph {
         let (function_rank, cycle_rank) = (vec![0; functions.len()], vec![0; cycles.all.len()]);
-        Graph { function_rank, cycle_rank, arcs, cycles, times, is_measured, ranking: Vec::new() }
+        let (ranking, ranges) = (Vec::new(), Ranges::default());
+        Graph { function_rank, cycle_rank, arcs, cycles, times, is_measured, ranges, ranking }
+    }
+
+    /// Returns the least and the longest inclusive time of a function in samples, if tail calls leave a doubt.
+    #[must_use]
+    pub fn inclusive_range(&self, id: FunctionId) -> Option<(f64, f64)> {
+        let share = self.share(id);
+        self.ranges.functions.get(&id).map(|range| around(share.own + share.children, *range))
+    }
+
+    /// Returns the least and the longest inclusive time of the calls of an arc in samples, if tail calls leave a doubt. `time` is
+    /// the time that reports show.
+    #[must_use]
+    pub fn arc_range(&self, caller: Option<FunctionId>, called: FunctionId, time: f64) -> Option<(f64, f64)> {
+        self.ranges.pairs.get(&(caller, called)).map(|range| around(time, *range))
+    }
+
+    /// Returns whether tail calls leave a doubt about the time of any function or arc.
+    #[must_use]
+    pub fn has_ranges(&self) -> bool {
+        !self.ranges.functions.is_empty() || !self.ranges.pairs.is_empty()
     }
 
     /// Returns the sums over all arcs of the profile.
@@ -235,6 +260,11 @@ impl Graph {
 
 fn is_inner(arc: &arcs::Arc, cycles: &Cycles) -> bool {
     arc.parent == arc.child || cycles.same(arc.parent, arc.child)
+}
+
+/// Returns the least and the longest time that a range allows around a time.
+fn around(time: f64, range: Range) -> (f64, f64) {
+    ((time - range.less as f64).max(0.0), time + range.more as f64)
 }
 
 /// Sorts the arcs of each function: calls of the function by itself, calls within its cycle, other calls by time. Measured

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::super::csv::{inert, quoted};
-use super::super::doubts;
 use super::super::json_value::Value;
 use super::super::place;
+use super::super::warnings;
 use super::fields::fields;
 use crate::analysis::{Analysis, Difference};
 
@@ -45,7 +45,7 @@ const COLUMNS: [&str; 30] = [
 
 pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
-    for warning in doubts::of_difference(difference) {
+    for warning in warnings::of_difference(difference) {
         writeln!(out, "{},warning{}", quoted(warning), ",".repeat(COLUMNS.len() - 2))?;
     }
     for row in &difference.rows {

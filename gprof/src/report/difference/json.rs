@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::super::doubts;
 use super::super::json::write_warnings;
 use super::super::json_value::{Record, write_list, write_record};
+use super::super::warnings;
 use super::fields::{change, fields};
 use crate::analysis::{Analysis, Difference};
 use crate::image::address_space::Mapping;
@@ -14,7 +14,7 @@ const VERSION: u64 = 1;
 
 pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{{\"difference_version\":{VERSION},")?;
-    write_warnings(&doubts::of_difference(difference), out)?;
+    write_warnings(&warnings::of_difference(difference), out)?;
     out.write_all(b"\"time\":")?;
     write_record(&time(difference), out)?;
     write!(out, ",\n\"total\":")?;

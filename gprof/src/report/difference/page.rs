@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::super::markup::escaped;
 use super::super::number::{Fixed, General};
-use super::super::{doubts, page_head, scripts};
+use super::super::{page_head, scripts, warnings};
 use super::{cells, frames};
 use crate::analysis::{Difference, DifferenceRow};
 use crate::symbols::sources::base as last_part;
@@ -48,7 +48,7 @@ pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn W
     part(out)?;
     summary(difference, out)?;
     part(out)?;
-    page_head::warnings(&doubts::of_difference(difference), out)?;
+    page_head::warnings(&warnings::of_difference(difference), out)?;
     part(out)?;
     out.write_all(source(difference).as_bytes())?;
     part(out)?;

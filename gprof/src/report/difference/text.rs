@@ -6,7 +6,7 @@ use super::cells;
 use crate::analysis::{Change, Difference, DifferenceRow};
 use crate::report::columns::Columns;
 use crate::report::number::{Fixed, General};
-use crate::report::{doubts, explanations};
+use crate::report::{explanations, warnings};
 
 /// The widths of a column of times, of calls, and of marks.
 const TIME: usize = 9;
@@ -30,7 +30,7 @@ pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn W
 pub(in crate::report) fn introduction(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let [base, new] = [difference.base_analysis(), difference.new_analysis()].map(|side| &side.clock);
     let unit = String::from_utf8_lossy(new.dimension.as_bytes());
-    doubts::write(&doubts::of_difference(difference), out)?;
+    warnings::write(&warnings::of_difference(difference), out)?;
     let [of_base, of_new] = [difference.base_analysis(), difference.new_analysis()].map(cells::described);
     writeln!(out, "Difference:\n\nBase: {of_base}\nNow:  {of_new}\n")?;
     let [of_base, of_new] = [base, new].map(|clock| General(clock.time(1.0)));

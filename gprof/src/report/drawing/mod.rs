@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::layered::{Arrow, Layout, Point, layout};
 use super::markup::{escaped, fitting};
-use super::{colors, doubts};
+use super::{colors, warnings};
 use crate::analysis::{Analysis, DrawnCall, DrawnFunction, DrawnGraph};
 use crate::symbols::sources::base;
 
@@ -86,7 +86,7 @@ fn note(analysis: &Analysis<'_>, graph: &DrawnGraph) -> String {
         (0, 0) => times.to_owned(),
         _ => format!("{times}; left out: {functions} functions, {calls} arrows"),
     };
-    doubts::of(analysis).into_iter().chain([note]).collect::<Vec<_>>().join("; ")
+    warnings::of(analysis).into_iter().chain([note]).collect::<Vec<_>>().join("; ")
 }
 
 /// The lines of a box.

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use super::columns::{Known, time, write_flame, write_numbers};
 use super::{sources, threads};
-use crate::analysis::Analysis;
 use crate::analysis::entries::{Calls, Endpoint, LineKind};
 use crate::analysis::graph::Node;
+use crate::analysis::{Analysis, FunctionTimes};
 use crate::load::side_info::SideThread;
 use crate::report::json_value::{Value, write_list, write_record};
 use crate::symbols::sources::base;
@@ -74,6 +74,14 @@ fn write_functions(analysis: &Analysis<'_>, known: &Known, out: &mut dyn Write) 
     write_numbers("ownError", functions().map(|of| time(analysis, of.own_error)), out)?;
     write_numbers("inclusive", functions().map(|of| time(analysis, of.inclusive)), out)?;
     write_numbers("inclusiveError", functions().map(|of| time(analysis, of.inclusive_error)), out)?;
+    if analysis.has_doubts() {
+        // Where nothing is in doubt, the cells are null.
+        let end = |of: &FunctionTimes, end: fn((f64, f64)) -> f64| {
+            of.range.map_or(f64::NAN, |range| time(analysis, end(range)))
+        };
+        write_numbers("least", functions().map(|of| end(of, |range| range.0)), out)?;
+        write_numbers("most", functions().map(|of| end(of, |range| range.1)), out)?;
+    }
     write_numbers("calls", functions().map(|of| of.calls as f64), out)?;
     write_numbers("selfCalls", functions().map(|of| of.self_calls as f64), out)?;
     write_numbers("cycle", functions().map(|of| of.cycle.map_or(0.0, |at| at as f64 + 1.0)), out)

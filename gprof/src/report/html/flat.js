@@ -5,11 +5,19 @@ const columns = [
   { title: "self", class: "share", width: "76px", value: (at) => data.own[at], text: (at) => percent(data.own[at], total) },
   { title: "self " + unit, width: "130px", value: (at) => data.own[at], error: (at) => data.ownError[at] },
   { title: "total", class: "share wide", width: "76px", value: (at) => data.inclusive[at], text: (at) => percent(data.inclusive[at], total) },
-  { title: "total " + unit, class: "wide", width: "130px", value: (at) => data.inclusive[at], error: (at) => data.inclusiveError[at] },
+  { title: "total " + unit, class: "wide", width: "130px", value: (at) => data.inclusive[at], error: (at) => data.inclusiveError[at], isInclusive: true },
   { title: "calls", class: "wide", width: "120px", value: (at) => data.calls[at] + data.selfCalls[at], text: (at) => times(data.calls[at] + data.selfCalls[at]) },
   { title: "name", class: "text", width: "auto", value: (at) => data.functions[at].name, text: (at) => data.functions[at].name },
   { title: "object", class: "text wide", width: "140px", value: (at) => imageName(at), text: (at) => imageName(at) },
 ];
+
+// The least and the longest total time, where a tail call leaves a doubt.
+function range(at) {
+  const isInDoubt = data.least && data.least[at] !== null;
+  if (!isInDoubt) return "";
+  // The two times are those of all threads.
+  return filters.isThread ? "(?)" : "(?) " + time(data.least[at]) + " to " + time(data.most[at]) + " " + unit;
+}
 
 function imageName(at) {
   const image = data.images[data.image[at]];
@@ -77,10 +85,11 @@ class FlatView {
 
   row(index) {
     const at = this.rows[index];
-    const row = element("tr", { class: "row" + (index === this.chosen ? " chosen" : ""), title: data.functions[at].name + "\n" + place(at) });
+    const row = element("tr", { class: "row" + (index === this.chosen ? " chosen" : ""), title: data.functions[at].name + "\n" + place(at) + (range(at) && "\ntotal in doubt because of a tail call: " + range(at)) });
     for (const column of columns) {
       const cell = element("td", { class: column.class || "" }, column.text ? column.text(at) : time(column.value(at)));
       const error = column.error ? column.error(at) : 0;
+      if (column.isInclusive && range(at)) cell.append(element("span", { class: "error" }, " (?)"));
       if (error > 0) cell.append(element("span", { class: "error" }, " ±" + time(error)));
       if ((column.class || "").startsWith("share") && total > 0) {
         cell.style.backgroundSize = Math.min(100, (100 * column.value(at)) / total) + "% 70%";

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use super::drawing;
 use super::markup::escaped;
-use super::{doubts, page_head, scripts, stacks, stats};
+use super::{page_head, scripts, stacks, stats, warnings};
 use crate::analysis::Analysis;
 use crate::symbols::sources::base;
 
@@ -42,7 +42,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     part(out)?;
     out.write_all(title.as_bytes())?;
     part(out)?;
-    page_head::warnings(&doubts::of(analysis), out)?;
+    page_head::warnings(&warnings::of(analysis), out)?;
     part(out)?;
     drawing::write_graph(analysis, "", out)?;
     part(out)?;

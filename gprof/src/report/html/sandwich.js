@@ -27,7 +27,7 @@ class SandwichView {
     find(".times").textContent =
       "self " + withError(data.own[subject], data.ownError[subject]) + " " + unit + ", total " +
       withError(data.inclusive[subject], data.inclusiveError[subject]) + " " + unit +
-      (data.head.isMeasured ? " (measured)" : " (estimated)") + ", " + calls + recursive + cycle + ", " + imageName(subject) +
+      (data.head.isMeasured ? " (measured)" : " (estimated)") + (range(subject) && " " + range(subject)) + ", " + calls + recursive + cycle + ", " + imageName(subject) +
       (place(subject) ? ", " + place(subject) : "");
     this.list(find(".callers"), data.callee, data.caller);
     this.list(find(".callees"), data.caller, data.callee);

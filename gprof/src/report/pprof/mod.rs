@@ -10,8 +10,8 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::doubts;
 use super::place::{self, Place};
+use super::warnings;
 use crate::analysis::{Analysis, Difference, SamplePlace};
 use crate::image::address_space::Mapping;
 use protobuf::Message;
@@ -28,7 +28,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let side = Side { analysis, base: None };
     let mut profile = Profile::new(out);
     profile.types(analysis, "samples");
-    profile.comments(&doubts::of(analysis));
+    profile.comments(&warnings::of(analysis));
     profile.images(side);
     profile.stacks(side)?;
     profile.calls(side)?;
@@ -44,7 +44,7 @@ pub(super) fn render_difference(difference: &Difference<'_, '_>, out: &mut dyn W
     let shows_time = new.analysis.clock().is_seconds() && !is_same_rate;
     let mut profile = Profile::new(out);
     profile.types(new.analysis, if shows_time { "cpu" } else { "samples" });
-    profile.comments(&doubts::of_difference(difference));
+    profile.comments(&warnings::of_difference(difference));
     for side in [new, base] {
         profile.images(side);
     }

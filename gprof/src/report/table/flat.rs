@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::super::flat::{introduction, unit};
-use super::super::{errors, explanations};
+use super::super::{doubts, errors, explanations};
 use super::cells::{Cells, printable};
 use super::drawing::{Frame, HOT, PLAIN, RowSink, RowStyle, WARM, column, draw, name_column, optional_column};
 use crate::analysis::{Analysis, FlatRow};
@@ -40,7 +40,8 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
         Ok(())
     };
     draw(&columns, hand_over, frame, out)?;
-    explanations::explain(explanations::FLAT, options, out)
+    explanations::explain(explanations::FLAT, options, out)?;
+    explanations::explain_doubts(analysis.flat_rows().any(|row| row.range.is_some()), options, out)
 }
 
 /// Returns red for rows that take much time, and green for rows that take some.
@@ -65,5 +66,10 @@ fn fill<'data>(cells: &mut Cells, analysis: &Analysis<'data>, options: &Options,
             [own, total].iter().for_each(|number| cells.fixed(*number, 2));
         }
     }
-    cells.name(|columns| columns.text(&analysis.row_name(row)));
+    cells.name(|columns| {
+        columns.text(&analysis.row_name(row));
+        if let Some(range) = row.range {
+            columns.text(format!(" {}", doubts::text(range)).as_bytes());
+        }
+    });
 }

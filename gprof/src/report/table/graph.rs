@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::super::columns::Columns;
 use super::super::graph::granularity;
 use super::super::numbered_names::NumberedNames;
-use super::super::{errors, explanations, names};
+use super::super::{doubts, errors, explanations, names};
 use super::cells::Cells;
 use super::drawing::{Frame, Pass, RowSink, RowStyle, STRONG, column, draw, name_column, optional_column};
 use crate::analysis::Analysis;
@@ -35,7 +35,8 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     let widths = vec![Cell::new(None); analysis.functions.len()];
     let rows = Rows { analysis, options, numbered_names: NumberedNames::new(analysis), widths };
     draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
-    explanations::explain(&explanations::graph(analysis.stacks().is_some()), options, out)
+    explanations::explain(&explanations::graph(analysis.stacks().is_some()), options, out)?;
+    explanations::explain_doubts(analysis.has_doubts(), options, out)
 }
 
 /// The indentation of names that are not the name of the entry's function.
@@ -90,7 +91,7 @@ impl Rows<'_, '_> {
         }
         cells.cell(|columns| calls(line.calls, columns));
         let known = match line.endpoint {
-            Endpoint::Function(id) => Some(&self.widths[id.index()]),
+            Endpoint::Function(id) if line.range.is_none() => Some(&self.widths[id.index()]),
             _ => None,
         };
         if let Some(width) = known.and_then(Cell::get).filter(|_| pass == Pass::Measure) {
@@ -98,7 +99,12 @@ impl Rows<'_, '_> {
             return Ok(());
         }
         let mut named = Ok(());
-        let width = cells.name(|columns| named = self.name(line.endpoint, columns));
+        let width = cells.name(|columns| {
+            named = self.name(line.endpoint, columns);
+            if let Some(range) = line.range {
+                columns.text(format!(" {}", doubts::text(range)).as_bytes());
+            }
+        });
         if let Some(known) = known {
             known.set(u32::try_from(width).ok());
         }

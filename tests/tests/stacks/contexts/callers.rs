@@ -17,7 +17,7 @@ const fn c(name: &'static str, source: &'static str, flags: &'static [&'static s
     Kind { name, source, compiler: "cc", flags }
 }
 
-pub(crate) const KINDS: [Kind; 19] = [
+pub(crate) const KINDS: [Kind; 20] = [
     c("direct", "direct.c", &["-O2"]),
     c("unoptimized", "direct.c", &["-O0"]),
     c("static", "direct.c", &["-O2", "-static", "-Wl,--eh-frame-hdr"]),
@@ -45,6 +45,11 @@ pub(crate) const KINDS: [Kind; 19] = [
     c("opened", "relay.c", &["-O2", "-DOPENED"]),
     c("threads", "threads.c", &["-O2"]),
     c("handler", "handler.c", &["-O2"]),
+    c(
+        "handler-without-tables",
+        "handler.c",
+        &["-O2", "-fno-omit-frame-pointer", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"],
+    ),
     c("coroutine", "coroutine.c", &["-O2"]),
     c("forks", "forks.c", &["-O2"]),
     // The compiler moves handlers of exceptions to functions of their own at -O2.
