@@ -1,7 +1,8 @@
 //! Counts ticks in the node of a chain of frames.
 //!
-//! The tree has a bound. A chain for which there is no room is cut: its innermost frames hang below the reason
-//! [`CutReason::NO_MEMORY`], in nodes that no other chain may take.
+//! The tree has a bound. A chain for which there is no room loses frames in the middle: below the outer frames that the tree has
+//! already comes the reason [`CutReason::NO_MEMORY`], and below the reason come the innermost frames. So callers keep their time. These
+//! nodes are nodes that whole chains do not take.
 
 use core::sync::atomic::Ordering::Release;
 
@@ -15,10 +16,15 @@ use crate::unwind::{Cut, Ending};
 /// The frames that are kept of a stack that is too deep. If such a recursion calls itself at several places, each sample has a
 /// path of its own, and its whole chain would need thousands of nodes.
 pub(super) const KEPT_OF_DEEP: usize = 64;
-/// The frames that are kept of a chain for which there is no room.
-const KEPT_WITHOUT_ROOM: usize = 8;
-/// The nodes for those frames, which whole chains do not take.
+/// The nodes that whole chains do not take.
 const NODES_WITHOUT_ROOM: u32 = 1 << 17;
+/// What is kept of a chain for which there is no room, until the tree has so many nodes: the most outer frames and the most inner
+/// frames. The fewer frames are kept, the more chains share nodes.
+const KEPT_WITHOUT_ROOM: [(usize, usize, u32); 3] = [
+    (usize::MAX, 8, MOST_NODES - NODES_WITHOUT_ROOM / 2),
+    (4, 8, MOST_NODES - NODES_WITHOUT_ROOM / 4),
+    (4, 1, MOST_NODES),
+];
 
 /// A place as the address of a node.
 fn address_of(place: Place) -> u64 {
@@ -70,13 +76,44 @@ impl Contexts {
             }
             Ending::Cut(cut) => self.cut(thread, reason(cut), frames, MOST),
         };
-        let short = || self.cut(thread, CutReason::NO_MEMORY, innermost(frames, KEPT_WITHOUT_ROOM), MOST_NODES);
-        let node = node.or_else(short);
+        let begins_with = match ending {
+            Ending::Cut(Cut::TooDeep) if !outer.is_empty() => None,
+            Ending::Cut(cut) => Some(reason(cut)),
+            Ending::Outermost => None,
+        };
+        let node = node.or_else(|| self.without_room(thread, begins_with, outer, frames));
         match node {
             Some(node) => self.tree.count(node, ticks),
             None => self.count_cut(CutReason::NO_MEMORY, ticks),
         }
         node.is_some()
+    }
+
+    /// The node of a chain for which there is no room, if there is room for what is kept of such a chain.
+    fn without_room(
+        &self,
+        thread: Option<u32>,
+        begins_with: Option<CutReason>,
+        outer: &[u64],
+        frames: &[u64],
+    ) -> Option<u32> {
+        KEPT_WITHOUT_ROOM.iter().find_map(|(most_outer, most_inner, most)| {
+            let mut node = self.top(thread, *most)?;
+            if let Some(reason) = begins_with {
+                node = self.tree.child(node, address_of(reason.place()), *most)?;
+            }
+            let mut left = outer.len() + frames.len();
+            for frame in outer.iter().chain(frames.iter().rev()).take(*most_outer) {
+                // A tree that may have no node finds nodes, and adds none.
+                let Some(next) = self.tree.child(node, *frame, 0) else { break };
+                (node, left) = (next, left - 1);
+            }
+            let inner = innermost(frames, left.min(*most_inner));
+            if inner.len() < left {
+                node = self.tree.child(node, address_of(CutReason::NO_MEMORY.place()), *most)?;
+            }
+            self.below(node, inner, *most)
+        })
     }
 
     /// The node of a thread, or the root, if the tree has room.
@@ -183,6 +220,65 @@ mod tests {
         assert_eq!(nodes(&contexts)[67..], [(0, 0x10, 0), (68, 0x20, 0), (69, 0x30, 5)], "no frame is missing");
     }
 
+    /// The addresses from the outermost node to a node.
+    fn path(contexts: &Contexts, node: usize) -> Vec<u64> {
+        let all = nodes(contexts);
+        let next = |at: &usize| (all[*at].0 as usize).checked_sub(1);
+        let mut path: Vec<u64> = std::iter::successors(Some(node), next).map(|at| all[at].1).collect();
+        path.reverse();
+        path
+    }
+
+    #[test]
+    fn a_full_tree_keeps_the_callers_that_the_tree_has() {
+        let contexts = Contexts::new();
+        let outer = [0x10, 0x20, 0x30, 0x40, 0x50, 0x60];
+        let chain = |inner: &[u64]| {
+            let mut frames: Vec<u64> = outer.iter().chain(inner).copied().collect();
+            frames.reverse();
+            frames
+        };
+        contexts.count_chain(None, &chain(&[0x70]), &[], Ending::Outermost, 1);
+        contexts.count_chain(None, &chain(&[0x70]), &[], Ending::Cut(Cut::NoTable), 1);
+        let long = |number: u64| (1..=4000).map(|depth| (depth + 9) << 32 | number).collect::<Vec<u64>>();
+        for number in 0..u64::from(MOST_NODES / 4000) + 1 {
+            contexts.count_chain(None, &long(number), &[], Ending::Outermost, 1);
+        }
+        let gap = address_of(CutReason::NO_MEMORY.place());
+        let inner: Vec<u64> = (1..=20).collect();
+        let ticks_at = |ticks: u64| nodes(&contexts).iter().position(|node| node.2 == ticks).unwrap();
+        contexts.count_chain(None, &chain(&inner), &[], Ending::Outermost, 1000);
+        assert_eq!(path(&contexts, ticks_at(1000)), [&outer[..], &[gap], &inner[12..]].concat());
+        // The outer end of a stack that is known from an earlier walk.
+        contexts.count_chain(None, &chain(&inner[1..])[..20], &outer[..5], Ending::Outermost, 2000);
+        assert_eq!(path(&contexts, ticks_at(3000)), [&outer[..], &[gap], &inner[12..]].concat());
+        // What is near to the callers needs no gap.
+        contexts.count_chain(None, &chain(&inner[..8]), &[], Ending::Outermost, 4000);
+        assert_eq!(path(&contexts, ticks_at(4000)), [&outer[..], &inner[..8]].concat());
+        contexts.count_chain(None, &chain(&inner), &[], Ending::Cut(Cut::NoTable), 5000);
+        let no_table = address_of(CutReason::NO_TABLE.place());
+        assert_eq!(path(&contexts, ticks_at(5000)), [&[no_table], &outer[..], &[gap], &inner[12..]].concat());
+        assert_eq!(cuts(&contexts), []);
+        // When still less room is left, four callers stay.
+        let mut number = 0;
+        while contexts.tree.nodes.load(Relaxed) < MOST_NODES - NODES_WITHOUT_ROOM / 2 {
+            number += 1;
+            let frames: Vec<u64> = (1..=8).map(|depth| depth << 32 | number << 8).collect();
+            contexts.count_chain(None, &frames, &[], Ending::Outermost, 1);
+        }
+        let others: Vec<u64> = (101..=120).collect();
+        contexts.count_chain(None, &chain(&others), &[], Ending::Outermost, 6000);
+        assert_eq!(path(&contexts, ticks_at(6000)), [&outer[..4], &[gap], &others[12..]].concat());
+        while contexts.tree.nodes.load(Relaxed) < MOST_NODES - NODES_WITHOUT_ROOM / 4 {
+            number += 1;
+            let frames: Vec<u64> = (1..=8).map(|depth| depth << 32 | number << 8).collect();
+            contexts.count_chain(None, &frames, &[], Ending::Outermost, 1);
+        }
+        let others: Vec<u64> = (201..=220).collect();
+        contexts.count_chain(None, &chain(&others), &[], Ending::Outermost, 7000);
+        assert_eq!(path(&contexts, ticks_at(7000)), [&outer[..4], &[gap], &others[19..]].concat());
+    }
+
     #[test]
     fn a_full_tree_keeps_the_innermost_frames_and_all_ticks() {
         let contexts = Contexts::new();
@@ -196,7 +292,8 @@ mod tests {
         assert_eq!((ticks(&contexts), cuts(&contexts)), (chains, vec![]));
         let cut = address_of(CutReason::NO_MEMORY.place());
         let found = nodes(&contexts);
-        let reason = found.iter().position(|node| node.1 == cut).expect("some chains were cut") as u32 + 1;
+        let is_without_callers = |node: &(u32, u64, u64)| (node.0, node.1) == (ROOT, cut);
+        let reason = found.iter().position(is_without_callers).expect("some chains were cut") as u32 + 1;
         let kept = found.iter().filter(|node| node.0 == reason).count();
         assert!((100..200).contains(&kept), "{kept}");
         assert!((1 << 32..9 << 32).contains(&found.last().unwrap().1) && found.last().unwrap().2 == 1);
@@ -204,7 +301,7 @@ mod tests {
         contexts.count_chain(None, &first, &[], Ending::Outermost, 5);
         assert_eq!(nodes(&contexts)[3999], (3999, 1 << 32, 6));
         // When nothing is left, the ticks are in a sum.
-        let others = u64::from(MOST_NODES) / 8;
+        let others = u64::from(MOST_NODES) / 4;
         for chain in 0..others {
             let frames: Vec<u64> = first.iter().take(8).map(|frame| frame + (chain << 16)).collect();
             contexts.count_chain(None, &frames, &[], Ending::Outermost, 1);
