@@ -2,7 +2,8 @@
 
 use crate::common::{called, found, said_encodings, sampled, seconds};
 use gmon::{
-    DataModel, Encoding, Evidence, Foreign, Form, HintKind, Hints, Order, Part, Profile, ReadError, Word, read, write,
+    DataModel, Encoding, Evidence, Foreign, Form, HintKind, Hints, Histogram, Order, Part, Profile, ReadError, Unit,
+    Word, WriteError, read, write,
 };
 
 fn error(bytes: &[u8]) -> ReadError {
@@ -174,4 +175,54 @@ fn the_evidence_for_a_gnu_file_is_complete() {
     assert_eq!(evidence(&file, &hints), [&[magic, version(1)][..], &hinted].concat());
     let sentence = "with 64-bit addresses, the records end at the end of the file";
     assert_eq!(end.to_string(), sentence);
+}
+
+#[test]
+fn counters_of_the_psp_are_suspected_only_where_everything_fits() {
+    let evidence = |rate: u32, bins: &[u64], model: DataModel, order: Order| {
+        let histogram = Histogram::new(0x1000..0x1010, Unit::seconds(rate), bins.to_vec()).unwrap();
+        let file = write(&sampled(histogram), Encoding::new(Form::Bsd, model, order)).unwrap();
+        gmon::detect(&file, &Hints::new()).unwrap().evidence().to_vec()
+    };
+    let (order, psp) = (Order::Little, Evidence::MaybeWideCounters);
+    let version = |offset, order| Evidence::Version { version: 0x51879, offset, order };
+    let two_bytes = [1; 8];
+    assert_eq!(evidence(1000, &two_bytes, DataModel::Ilp32, order), [version(12, order), psp]);
+    assert_eq!(evidence(1000, &[1; 4], DataModel::Ilp32, order), [version(12, order)]);
+    assert_eq!(evidence(100, &two_bytes, DataModel::Ilp32, order), [version(12, order)]);
+    assert_eq!(evidence(1000, &two_bytes, DataModel::Lp64, order), [version(20, order)]);
+    assert_eq!(evidence(1000, &two_bytes, DataModel::Ilp32, Order::Big), [version(12, Order::Big)]);
+}
+
+#[test]
+fn a_name_helps_to_find_the_layout_that_hints_exclude() {
+    let profile = sampled(seconds(0x1000, 0x1040, &[1; 16])).with_arcs([gmon::Arc::new(0, 0x1000, 5)]);
+    let encoding = Encoding::new(Form::MonOut, DataModel::Lp64, Order::Little);
+    let file = write(&profile, encoding).unwrap();
+    let hints = Hints::new().with_file_name(b"/tmp/mon.out");
+    assert_eq!(found(&file, &hints), Ok(encoding));
+    assert_eq!(found(&file, &hints.with_order(Order::Big)), Err(ReadError::OtherEncoding { found: encoding }));
+}
+
+#[test]
+fn a_table_of_arcs_may_be_full_without_losses() {
+    let encoding = Encoding::new(Form::LdProfile, DataModel::Lp64, Order::Little);
+    let profile = |bins: u64, arcs: u64| {
+        let arcs = (0..arcs).map(|n| gmon::Arc::new(0x1001 + n % 0x80, 0x1000 + n % 0x80, 1));
+        sampled(seconds(0x1000, 0x1100, &vec![1; bins as usize])).with_arcs(arcs)
+    };
+    let Err(WriteError::OtherBins { needed, .. }) = write(&profile(1, 0), encoding) else {
+        panic!("any number of bins")
+    };
+    let Err(WriteError::TooLarge { limit, .. }) = write(&profile(needed, 0x100), encoding) else { panic!("no limit") };
+    let full = write(&profile(needed, limit), encoding).unwrap();
+    let evidence = gmon::detect(&full, &Hints::new()).unwrap().evidence().to_vec();
+    assert!(!evidence.is_empty() && !evidence.iter().any(Evidence::is_warning), "{evidence:?}");
+    assert!(write(&profile(needed, limit + 1), encoding).is_err());
+}
+
+#[test]
+fn a_kernel_profile_has_counters() {
+    let name = Hints::new().with_file_name(b"/proc/profile");
+    assert_eq!(found(&[4, 0, 0, 0], &name), Err(ReadError::TooShort { size: 4 }));
 }
