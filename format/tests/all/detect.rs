@@ -111,7 +111,7 @@ fn a_file_that_is_complete_in_both_word_sizes_is_told_by_its_dimension() {
 fn a_cut_file_is_judged_by_how_far_it_makes_sense() {
     let mut histogram = seconds(0x1000, 0x1008, &[1, 2]);
     let dimension = gmon::Dimension::from_field([0xff; 15]);
-    histogram.set_unit(gmon::Unit { dimension, ..histogram.unit() });
+    histogram.set_unit(Unit { dimension, ..histogram.unit() });
     let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(called(&[(1, 2, 3)]).arcs().to_vec());
     let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     let mut file = write(&profile, encoding).unwrap();
@@ -225,4 +225,42 @@ fn a_table_of_arcs_may_be_full_without_losses() {
 fn a_kernel_profile_has_counters() {
     let name = Hints::new().with_file_name(b"/proc/profile");
     assert_eq!(found(&[4, 0, 0, 0], &name), Err(ReadError::TooShort { size: 4 }));
+}
+
+#[test]
+fn a_spare_word_that_is_no_size_of_arcs_has_no_meaning() {
+    let file = |spare: i32| {
+        let mut file =
+            write(&called(&[(0x1000, 0x1002, 3)]), Encoding::new(Form::Bsd, DataModel::Ilp32, Order::Little)).unwrap();
+        file[20..24].copy_from_slice(&spare.to_le_bytes());
+        file
+    };
+    let last = |spare: i32| gmon::detect(&file(spare), &Hints::new()).unwrap().evidence().last().cloned();
+    assert_eq!(last(24), Some(Evidence::OtherArcsSize { value: 24, size: 12 }));
+    assert_eq!(last(25), Some(Evidence::SpareWord { value: 25 }));
+    assert_eq!(last(-24), Some(Evidence::SpareWord { value: -24 }));
+}
+
+#[test]
+fn the_hint_that_decides_may_be_the_byte_order() {
+    // Version 0 and an address that are the same in both byte orders.
+    let address = 0x0100_0000_0000_0001;
+    let encoding = |order| Encoding::new(Form::Gnu, DataModel::Lp64, order);
+    let mut file = write(&called(&[(address, address, 3)]), encoding(Order::Little)).unwrap();
+    file[4] = 0;
+    let candidates = [Order::Little, Order::Big].map(encoding).to_vec();
+    assert_eq!(error(&file), ReadError::Ambiguous { candidates, hint: HintKind::Order });
+}
+
+#[test]
+fn only_headers_with_32_bit_addresses_have_padding() {
+    let encoding = Encoding::new(Form::IllumosRtld, DataModel::Lp64, Order::Little);
+    let mut file = write(&called(&[(2, 4, 1)]), encoding).unwrap();
+    let size = file.len() as u32;
+    let at = file.windows(4).position(|field| field == size.to_le_bytes()).unwrap();
+    file[at..at + 4].copy_from_slice(&(size + 4).to_le_bytes());
+    file.extend([0; 4]);
+    let expected =
+        ReadError::WrongSize { part: Part::File, size: (size + 4).into(), expected: size.into(), offset: at as u64 };
+    assert_eq!(gmon::read_as(&file, encoding), Err(expected));
 }

@@ -140,10 +140,34 @@ fn records_are_counted_without_reading_them() {
         assert_eq!(gmon::count_records(&file, encoding), Ok(gmon::RecordCounts::of(&profile)), "{encoding}");
     }
     let gnu = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
-    let profile = profile.with_blocks([gmon::Block::new(7, 8), gmon::Block::new(9, 10)]);
+    // The first byte of each address is the tag of an arc.
+    let profile = profile.with_blocks([0x1, 0x101, 0x201].map(|addr| gmon::Block::new(addr, 8)));
     let counts = gmon::RecordCounts::of(&profile);
     assert_eq!((counts.histograms, counts.arcs, counts.blocks, counts.images), (1, 2, 1, 0));
     assert_eq!(gmon::count_records(&write(&profile, gnu).unwrap(), gnu), Ok(counts));
     let records = gmon::Records::new(&[][..], gnu).unwrap();
     assert_eq!(format!("{records:?}"), format!("Records {{ encoding: {gnu:?}, offset: 0, .. }}"));
+}
+
+#[test]
+fn reserved_callers_are_not_written() {
+    for (model, highest) in [(DataModel::Lp64, u64::MAX), (DataModel::Ilp32, u32::MAX.into())] {
+        let encoding = Encoding::new(Form::IllumosRtld, model, Order::Little);
+        for address in [highest, highest - 1] {
+            let result = write(&called(&[(address, 2, 1)]), encoding);
+            assert_eq!(result, Err(WriteError::ReservedAddress { address }));
+        }
+        assert!(write(&called(&[(highest - 2, 2, 1)]), encoding).is_ok());
+    }
+}
+
+#[test]
+fn records_name_the_histogram_that_does_not_fit() {
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
+    let first = write(&sampled(seconds(0x1000, 0x1010, &[1, 2])), encoding).unwrap();
+    let second = write(&sampled(seconds(0x2000, 0x2010, &[1; 4])), encoding).unwrap();
+    let file = [&first[..], &second[20..]].concat();
+    let error = read_as(&file, encoding).unwrap_err();
+    assert_eq!(error.offset(), Some(first.len() as u64));
+    assert_eq!(Profile::from_records(gmon::Records::new(&file, encoding).unwrap()), Err(error));
 }

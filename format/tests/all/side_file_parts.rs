@@ -8,8 +8,8 @@ use gmon::layout::side_file::{
     REQUIRED, SAMPLES, THREADS, Tag,
 };
 use gmon::side_file::{
-    Accumulator, Call, Checksum, CutReason, ELSEWHERE, KERNEL, Kind, Mapping, Object, PROGRAM, Place, SideFile, THREAD,
-    Thread,
+    Accumulator, Call, Calls, Checksum, CutReason, ELSEWHERE, KERNEL, Kind, Mapping, Object, PROGRAM, Place, SideFile,
+    THREAD, Thread,
 };
 use gmon::{Field, Part, SideFileBuildError, SideFileReadError};
 
@@ -46,7 +46,7 @@ fn counts_say_of_which_thread_they_are() {
     let mut samples: Vec<_> = side.samples().iter().map(|samples| (samples.thread(), samples.bin_size())).collect();
     samples.sort_unstable();
     assert_eq!(samples, [(None, 8), (thread, 4)]);
-    let mut calls: Vec<_> = side.calls().iter().map(|calls| calls.thread()).collect();
+    let mut calls: Vec<_> = side.calls().iter().map(Calls::thread).collect();
     calls.sort_unstable();
     assert_eq!(calls, [None, thread]);
 }
