@@ -254,3 +254,19 @@ fn increase<T: Counted>(known: &mut T, mut more: T) -> Result<(), SumError> {
     *known.count() = known.count().checked_add(*more.count()).ok_or(overflow)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorting_keeps_the_order_of_the_first_appearances() {
+        let arcs = [(5, 6, 1), (1, 2, 3), (5, 6, 10), (3, 4, 7), (1, 2, 4)];
+        let list: Vec<Arc> = arcs.map(|(frompc, selfpc, count)| Arc::new(frompc, selfpc, count)).into();
+        let expected = vec![Arc::new(5, 6, 11), Arc::new(1, 2, 7), Arc::new(3, 4, 7)];
+        assert_eq!(merged_by_sort(list.clone()), Ok(expected.clone()));
+        assert_eq!(merged(list), Ok(expected));
+        let overflow = SumError::ArcOverflow { frompc: 1, selfpc: 2 };
+        assert_eq!(merged_by_sort(vec![Arc::new(1, 2, u64::MAX), Arc::new(1, 2, 1)]), Err(overflow));
+    }
+}

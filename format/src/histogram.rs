@@ -131,7 +131,7 @@ impl Histogram {
         let distance = u128::from(pc.checked_sub(self.lowpc)?);
         let span = u128::from(self.highpc.checked_sub(self.lowpc)?);
         let bin = distance.checked_mul(u128::from(self.len()))?.checked_div(span)?;
-        u64::try_from(bin).ok().filter(|bin| *bin < self.len())
+        u64::try_from(bin).ok()
     }
 
     fn bin_start(&self, bin: u64) -> u64 {

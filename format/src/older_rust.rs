@@ -9,3 +9,14 @@ pub(crate) fn arrays<const N: usize>(bytes: &[u8]) -> impl ExactSizeIterator<Ite
 pub(crate) fn is_multiple(number: u64, of: u64) -> bool {
     number.checked_rem(of).map_or(number == 0, |rest| rest == 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_multiple;
+
+    #[test]
+    fn only_zero_is_a_multiple_of_zero() {
+        assert!(is_multiple(0, 0) && is_multiple(0, 3) && is_multiple(6, 3));
+        assert!(!is_multiple(1, 0) && !is_multiple(7, 3));
+    }
+}

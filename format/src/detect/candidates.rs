@@ -20,14 +20,14 @@ pub(super) fn candidates(hints: &Hints) -> impl Iterator<Item = (Word, Order)> +
 /// Whether some writer makes this many bins for this many bytes of code: a bin is never smaller than half a byte, and
 /// bins above 4096 bytes would be useless.
 pub(super) fn is_plausible(bins: u64, span: u64) -> bool {
-    bins != 0 && span != 0 && bins <= span.saturating_mul(2) && span <= bins.saturating_mul(4096)
+    bins != 0 && bins <= span.saturating_mul(2) && span <= bins.saturating_mul(4096)
 }
 
 /// Whether some call of `profil` makes this many bins for this many bytes of code. A scale is a 16-bit fraction of at least
 /// 2, with which a bin has 65536 bytes, or all code has one bin.
 pub(super) fn is_possible(bins: u64, span: u64) -> bool {
     let is_dense_enough = bins == 1 || span <= bins.saturating_mul(1 << 16);
-    bins != 0 && span != 0 && bins <= span.saturating_mul(2) && is_dense_enough
+    bins != 0 && bins <= span.saturating_mul(2) && is_dense_enough
 }
 
 /// Keeps the encodings that fit better, if there are any.
@@ -57,4 +57,19 @@ pub(super) fn one<Fit>(
         HintKind::Form
     };
     Some(Err(ReadError::Ambiguous { candidates: fits.iter().map(|(encoding, _)| *encoding).collect(), hint }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_and_code_fit_within_limits() {
+        let none = [(0, 0), (0, 8), (8, 0), (17, 8)];
+        assert!(none.iter().all(|(bins, span)| !is_plausible(*bins, *span) && !is_possible(*bins, *span)));
+        assert!(is_plausible(16, 8) && is_possible(16, 8));
+        assert!(is_plausible(2, 2 * 4096) && !is_plausible(2, 2 * 4096 + 1));
+        assert!(is_possible(2, 2 << 16) && !is_possible(2, (2 << 16) + 1));
+        assert!(is_possible(1, 1 << 40));
+    }
 }

@@ -125,8 +125,7 @@ impl Candidate {
             None if self.records == 0 => Evidence::NoRecords,
             None => Evidence::RecordsEnd { word: self.encoding.word() },
         });
-        let model = hints.model_for(self.encoding.word());
-        Detection::new(Encoding { model, ..self.encoding }, evidence)
+        Detection::new(self.encoding, evidence)
     }
 }
 

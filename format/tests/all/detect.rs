@@ -2,7 +2,8 @@
 
 use crate::common::{called, found, said_encodings, sampled, seconds};
 use gmon::{
-    DataModel, Encoding, Evidence, Foreign, Form, HintKind, Hints, Order, Part, Profile, ReadError, Word, read, write,
+    DataModel, Encoding, Evidence, Foreign, Form, HintKind, Hints, Histogram, Order, Part, Profile, ReadError, Unit,
+    Word, WriteError, read, write,
 };
 
 fn error(bytes: &[u8]) -> ReadError {
@@ -110,7 +111,7 @@ fn a_file_that_is_complete_in_both_word_sizes_is_told_by_its_dimension() {
 fn a_cut_file_is_judged_by_how_far_it_makes_sense() {
     let mut histogram = seconds(0x1000, 0x1008, &[1, 2]);
     let dimension = gmon::Dimension::from_field([0xff; 15]);
-    histogram.set_unit(gmon::Unit { dimension, ..histogram.unit() });
+    histogram.set_unit(Unit { dimension, ..histogram.unit() });
     let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(called(&[(1, 2, 3)]).arcs().to_vec());
     let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     let mut file = write(&profile, encoding).unwrap();
@@ -174,4 +175,92 @@ fn the_evidence_for_a_gnu_file_is_complete() {
     assert_eq!(evidence(&file, &hints), [&[magic, version(1)][..], &hinted].concat());
     let sentence = "with 64-bit addresses, the records end at the end of the file";
     assert_eq!(end.to_string(), sentence);
+}
+
+#[test]
+fn counters_of_the_psp_are_suspected_only_where_everything_fits() {
+    let evidence = |rate: u32, bins: &[u64], model: DataModel, order: Order| {
+        let histogram = Histogram::new(0x1000..0x1010, Unit::seconds(rate), bins.to_vec()).unwrap();
+        let file = write(&sampled(histogram), Encoding::new(Form::Bsd, model, order)).unwrap();
+        gmon::detect(&file, &Hints::new()).unwrap().evidence().to_vec()
+    };
+    let (order, psp) = (Order::Little, Evidence::MaybeWideCounters);
+    let version = |offset, order| Evidence::Version { version: 0x51879, offset, order };
+    let two_bytes = [1; 8];
+    assert_eq!(evidence(1000, &two_bytes, DataModel::Ilp32, order), [version(12, order), psp]);
+    assert_eq!(evidence(1000, &[1; 4], DataModel::Ilp32, order), [version(12, order)]);
+    assert_eq!(evidence(100, &two_bytes, DataModel::Ilp32, order), [version(12, order)]);
+    assert_eq!(evidence(1000, &two_bytes, DataModel::Lp64, order), [version(20, order)]);
+    assert_eq!(evidence(1000, &two_bytes, DataModel::Ilp32, Order::Big), [version(12, Order::Big)]);
+}
+
+#[test]
+fn a_name_helps_to_find_the_layout_that_hints_exclude() {
+    let profile = sampled(seconds(0x1000, 0x1040, &[1; 16])).with_arcs([gmon::Arc::new(0, 0x1000, 5)]);
+    let encoding = Encoding::new(Form::MonOut, DataModel::Lp64, Order::Little);
+    let file = write(&profile, encoding).unwrap();
+    let hints = Hints::new().with_file_name(b"/tmp/mon.out");
+    assert_eq!(found(&file, &hints), Ok(encoding));
+    assert_eq!(found(&file, &hints.with_order(Order::Big)), Err(ReadError::OtherEncoding { found: encoding }));
+}
+
+#[test]
+fn a_table_of_arcs_may_be_full_without_losses() {
+    let encoding = Encoding::new(Form::LdProfile, DataModel::Lp64, Order::Little);
+    let profile = |bins: u64, arcs: u64| {
+        let arcs = (0..arcs).map(|n| gmon::Arc::new(0x1001 + n % 0x80, 0x1000 + n % 0x80, 1));
+        sampled(seconds(0x1000, 0x1100, &vec![1; bins as usize])).with_arcs(arcs)
+    };
+    let Err(WriteError::OtherBins { needed, .. }) = write(&profile(1, 0), encoding) else {
+        panic!("any number of bins")
+    };
+    let Err(WriteError::TooLarge { limit, .. }) = write(&profile(needed, 0x100), encoding) else { panic!("no limit") };
+    let full = write(&profile(needed, limit), encoding).unwrap();
+    let evidence = gmon::detect(&full, &Hints::new()).unwrap().evidence().to_vec();
+    assert!(!evidence.is_empty() && !evidence.iter().any(Evidence::is_warning), "{evidence:?}");
+    assert!(write(&profile(needed, limit + 1), encoding).is_err());
+}
+
+#[test]
+fn a_kernel_profile_has_counters() {
+    let name = Hints::new().with_file_name(b"/proc/profile");
+    assert_eq!(found(&[4, 0, 0, 0], &name), Err(ReadError::TooShort { size: 4 }));
+}
+
+#[test]
+fn a_spare_word_that_is_no_size_of_arcs_has_no_meaning() {
+    let file = |spare: i32| {
+        let mut file =
+            write(&called(&[(0x1000, 0x1002, 3)]), Encoding::new(Form::Bsd, DataModel::Ilp32, Order::Little)).unwrap();
+        file[20..24].copy_from_slice(&spare.to_le_bytes());
+        file
+    };
+    let last = |spare: i32| gmon::detect(&file(spare), &Hints::new()).unwrap().evidence().last().cloned();
+    assert_eq!(last(24), Some(Evidence::OtherArcsSize { value: 24, size: 12 }));
+    assert_eq!(last(25), Some(Evidence::SpareWord { value: 25 }));
+    assert_eq!(last(-24), Some(Evidence::SpareWord { value: -24 }));
+}
+
+#[test]
+fn the_hint_that_decides_may_be_the_byte_order() {
+    // Version 0 and an address that are the same in both byte orders.
+    let address = 0x0100_0000_0000_0001;
+    let encoding = |order| Encoding::new(Form::Gnu, DataModel::Lp64, order);
+    let mut file = write(&called(&[(address, address, 3)]), encoding(Order::Little)).unwrap();
+    file[4] = 0;
+    let candidates = [Order::Little, Order::Big].map(encoding).to_vec();
+    assert_eq!(error(&file), ReadError::Ambiguous { candidates, hint: HintKind::Order });
+}
+
+#[test]
+fn only_headers_with_32_bit_addresses_have_padding() {
+    let encoding = Encoding::new(Form::IllumosRtld, DataModel::Lp64, Order::Little);
+    let mut file = write(&called(&[(2, 4, 1)]), encoding).unwrap();
+    let size = file.len() as u32;
+    let at = file.windows(4).position(|field| field == size.to_le_bytes()).unwrap();
+    file[at..at + 4].copy_from_slice(&(size + 4).to_le_bytes());
+    file.extend([0; 4]);
+    let expected =
+        ReadError::WrongSize { part: Part::File, size: (size + 4).into(), expected: size.into(), offset: at as u64 };
+    assert_eq!(gmon::read_as(&file, encoding), Err(expected));
 }

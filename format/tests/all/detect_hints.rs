@@ -157,3 +157,11 @@ fn a_form_can_be_forgotten() {
     let hints = Hints::new().with_order(Order::Big).with_word(Word::W32);
     assert_eq!(hints.with_form(Form::Gnu).without_form(), hints);
 }
+
+#[test]
+fn a_known_data_model_is_kept() {
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
+    let file = write(&called(&[(0x1000, 0x1002, 3)]), encoding).unwrap();
+    let llp64 = Hints::new().with_model(DataModel::Llp64);
+    assert_eq!(found(&file, &llp64), Ok(Encoding::new(Form::Gnu, DataModel::Llp64, Order::Little)));
+}

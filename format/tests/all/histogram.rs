@@ -94,3 +94,17 @@ fn hashes_tell_bins_apart_but_not_their_widths() {
         assert_ne!(hash(narrow()), hash(Bins::from(other)));
     }
 }
+
+#[test]
+fn the_sum_of_sparse_bins_is_in_ascending_order() {
+    let sparse = |counts: [(u64, u64); 2]| {
+        Histogram::new(0..16, Unit::seconds(100), Bins::Sparse { bins: 4, counts: counts.to_vec() }).unwrap()
+    };
+    for (one, other) in [([(0, 1), (2, 3)], [(1, 2), (2, 4)]), ([(1, 2), (2, 4)], [(0, 1), (2, 3)])] {
+        let mut profile = gmon::Profile::new();
+        profile.add_histogram(sparse(one)).unwrap();
+        profile.add_histogram(sparse(other)).unwrap();
+        let hit: Vec<_> = profile.histograms()[0].bins().hit().collect();
+        assert_eq!(hit, [(0, 1), (1, 2), (2, 7)]);
+    }
+}

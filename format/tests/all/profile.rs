@@ -106,3 +106,14 @@ fn a_profile_is_read_without_hints() {
     let file = write(&profile, Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little)).unwrap();
     assert_eq!(Profile::parse(&file), Ok(profile));
 }
+
+#[test]
+fn an_error_names_the_first_histogram_of_a_scale() {
+    let mut profile = Profile::new();
+    for lowpc in [0x1000, 0x2000] {
+        profile.add_record(gmon::Record::Histogram(seconds(lowpc, lowpc + 0x10, &[1, 2]))).unwrap();
+    }
+    let (first, second) = (0x1000..0x1010, 0x3000..0x3010);
+    let error = SumError::ScalesDiffer { first, first_bins: 2, second, second_bins: 4 };
+    assert_eq!(profile.add_record(gmon::Record::Histogram(seconds(0x3000, 0x3010, &[1; 4]))), Err(error));
+}

@@ -1,7 +1,7 @@
 //! Checks for every encoding that reading returns what was written.
 
-use crate::common::{bsd_forms, encoding, encodings, found, profile, said_encodings, sum};
-use gmon::{DataModel, Encoding, Form, Hints, Histogram, Order, Profile, Word, read, read_as, write};
+use crate::common::{bsd_forms, called, encoding, encodings, found, profile, said_encodings, sampled, seconds, sum};
+use gmon::{DataModel, Encoding, Form, Hints, Histogram, Order, Profile, Word, WriteError, read, read_as, write};
 use proptest::prelude::*;
 
 fn config(cases: u32) -> ProptestConfig {
@@ -110,4 +110,64 @@ fn a_gnu_file_without_records_has_no_word_size() {
         let expected = Encoding::new(Form::Gnu, DataModel::Lp64, order);
         assert_eq!(found(&file, &Hints::default()), Ok(expected));
     }
+}
+
+#[test]
+fn repeated_records_may_reach_the_limit_but_not_exceed_it() {
+    let samples = seconds(0, 8, &[3, 70_000]);
+    let (mut with_samples, mut with_calls) = (0, 0);
+    for encoding in encodings() {
+        for (profile, tried) in
+            [(sampled(samples.clone()), &mut with_samples), (called(&[(2, 4, 1 << 33)]), &mut with_calls)]
+        {
+            let mut limit = 0;
+            while let Err(WriteError::TooManyRepeats { size }) = gmon::write_within(&profile, encoding, limit) {
+                assert!(size > limit, "{encoding}: {size} at limit {limit}");
+                limit = size;
+                *tried += 1;
+            }
+        }
+    }
+    assert!(with_samples > 0 && with_calls > 0, "{with_samples} {with_calls}");
+}
+
+#[test]
+fn records_are_counted_without_reading_them() {
+    let profile =
+        sampled(seconds(0x1000, 0x1010, &[1, 2])).with_arcs(called(&[(0x1000, 0x1002, 7), (2, 3, 4)]).arcs().to_vec());
+    for encoding in said_encodings() {
+        let file = write(&profile, encoding).unwrap();
+        assert_eq!(gmon::count_records(&file, encoding), Ok(gmon::RecordCounts::of(&profile)), "{encoding}");
+    }
+    let gnu = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
+    // The first byte of each address is the tag of an arc.
+    let profile = profile.with_blocks([0x1, 0x101, 0x201].map(|addr| gmon::Block::new(addr, 8)));
+    let counts = gmon::RecordCounts::of(&profile);
+    assert_eq!((counts.histograms, counts.arcs, counts.blocks, counts.images), (1, 2, 1, 0));
+    assert_eq!(gmon::count_records(&write(&profile, gnu).unwrap(), gnu), Ok(counts));
+    let records = gmon::Records::new(&[][..], gnu).unwrap();
+    assert_eq!(format!("{records:?}"), format!("Records {{ encoding: {gnu:?}, offset: 0, .. }}"));
+}
+
+#[test]
+fn reserved_callers_are_not_written() {
+    for (model, highest) in [(DataModel::Lp64, u64::MAX), (DataModel::Ilp32, u32::MAX.into())] {
+        let encoding = Encoding::new(Form::IllumosRtld, model, Order::Little);
+        for address in [highest, highest - 1] {
+            let result = write(&called(&[(address, 2, 1)]), encoding);
+            assert_eq!(result, Err(WriteError::ReservedAddress { address }));
+        }
+        assert!(write(&called(&[(highest - 2, 2, 1)]), encoding).is_ok());
+    }
+}
+
+#[test]
+fn records_name_the_histogram_that_does_not_fit() {
+    let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
+    let first = write(&sampled(seconds(0x1000, 0x1010, &[1, 2])), encoding).unwrap();
+    let second = write(&sampled(seconds(0x2000, 0x2010, &[1; 4])), encoding).unwrap();
+    let file = [&first[..], &second[20..]].concat();
+    let error = read_as(&file, encoding).unwrap_err();
+    assert_eq!(error.offset(), Some(first.len() as u64));
+    assert_eq!(Profile::from_records(gmon::Records::new(&file, encoding).unwrap()), Err(error));
 }
