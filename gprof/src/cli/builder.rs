@@ -104,7 +104,7 @@ impl Options {
         self
     }
 
-    /// Sets whether a profile that may not belong to its image is an error ([`Error::Doubtful`](crate::Error::Doubtful)) and not
+    /// Sets whether a profile that may not belong to its image is an error ([`Error::Mismatch`](crate::Error::Mismatch)) and not
     /// a warning (`--strict`).
     #[must_use]
     pub fn strict(mut self, is_strict: bool) -> Options {
