@@ -20,7 +20,7 @@ pub(crate) fn get_ready(for_all: bool, can_write: bool) {
     if let Some(buffer) = current().filter(|_| is_ours()) {
         // Another thread than the first one does not write the file at the end.
         let binds_the_writer = for_all || arch::thread_pointer() == PER_PROCESS.first_thread.load(SeqCst);
-        exclusively(NOBODY, || prepare(&buffer, binds_the_writer && !can_write));
+        exclusively(NOBODY, &mut || prepare(&buffer, binds_the_writer && !can_write));
     }
 }
 

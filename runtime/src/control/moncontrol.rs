@@ -218,7 +218,7 @@ extern "C" fn __moncontrol(mode: c_int) {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn _mcleanup() {
     if let Some(buffer) = current().filter(|_| is_ours()) {
-        exclusively(DONE, || {
+        exclusively(DONE, &mut || {
             moncontrol(0);
             record(false); // also if the system refused to stop the samples
             contexts::wait_for_walks();
@@ -230,7 +230,7 @@ pub(crate) extern "C" fn _mcleanup() {
 /// Writes the file with the counts so far; profiling continues. May be called in signal handlers.
 pub(crate) fn write_snapshot() {
     if let Some(buffer) = current() {
-        exclusively(NOBODY, || write(buffer, false));
+        exclusively(NOBODY, &mut || write(buffer, false));
     }
 }
 

@@ -11,17 +11,7 @@ use crate::per_process::{DONE, PER_PROCESS, become_writer_soon};
 
 /// Runs `work`, which writes the file, in one thread at a time, and then sets `writer` to `after`. Does nothing once
 /// the file is complete. Signals are blocked: a second fatal signal would otherwise leave half a file.
-pub(super) fn exclusively(after: usize, work: impl FnOnce()) {
-    let mut work = Some(work);
-    exclusively_with(after, &mut || {
-        if let Some(work) = work.take() {
-            work();
-        }
-    });
-}
-
-#[inline(never)]
-fn exclusively_with(after: usize, work: &mut dyn FnMut()) {
+pub(super) fn exclusively(after: usize, work: &mut dyn FnMut()) {
     let blocked = try_to_block_signals().ok();
     if become_writer() {
         // If a seccomp filter prevents blocking signals, the program's handlers may run here, and the writer's stack
