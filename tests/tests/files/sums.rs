@@ -102,13 +102,16 @@ fn any_grouping_and_any_order() {
             let shuffled = sum(&image, &folder.join(format!("shuffled{round}")), &shuffled);
             assert!(contents(&shuffled) == contents(&whole), "{seed}: another order gives another sum");
         }
-        // The report of the sum is the report of all profiles.
+        // The report of the sum is the report of all profiles, behind the warnings, which name the files: the program does not have the
+        // profiles' calls.
         let report = |files: &[PathBuf]| {
             let mut words = vec![PathBuf::from("-bz"), image.clone()];
             words.extend(files.iter().cloned());
-            read(gprof(), &folder, &words).stdout
+            let text = String::from_utf8(read(gprof(), &folder, &words).stdout).unwrap();
+            let report: Vec<&str> = text.lines().skip_while(|line| line.starts_with("warning: ")).collect();
+            report.join("\n")
         };
-        assert_same(&report(&files), &report(&[whole]), "the report of the sum");
+        assert_same(report(&files).as_bytes(), report(&[whole]).as_bytes(), "the report of the sum");
         fs::remove_dir_all(&folder).unwrap();
     }
 }
