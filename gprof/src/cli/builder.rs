@@ -30,7 +30,7 @@ impl Options {
             thread: None,
             compat: Compat::None,
             rules: Rules::OURS,
-            reports: Reports::default(),
+            reports: Reports { names_profiles: true, ..Reports::default() },
             choices: Vec::new(),
             no_static: false,
             functions_only: false,

@@ -66,7 +66,10 @@ impl Stage {
 
 /// The statistics lines at the end of a report, without leading blanks; empty if there are none.
 fn statistics(report: &str) -> Vec<&str> {
-    let part = report.strip_prefix("Statistics:\n\n").or_else(|| Some(report.split_once("\u{c}\nStatistics:\n\n")?.1));
+    // The statistics are alone, behind warnings, or on a page of their own.
+    let behind = |head| Some(report.split_once(head)?.1);
+    let part = report.strip_prefix("Statistics:\n\n");
+    let part = part.or_else(|| behind("\n\nStatistics:\n\n")).or_else(|| behind("\u{c}\nStatistics:\n\n"));
     part.map(|part| part.lines().map(str::trim_start).collect()).unwrap_or_default()
 }
 

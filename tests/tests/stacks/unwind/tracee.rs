@@ -96,17 +96,18 @@ impl Tracee {
         pages.entry(page).or_insert_with(read).as_deref().map(then)
     }
 
-    fn register(&self, offset: usize) -> usize {
+    /// The register at an offset in the context. Other words of a context cannot be read.
+    fn register(&self, offset: usize) -> Option<usize> {
         let r = &self.registers;
         let in_dwarfs_order = [
             r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14,
             r.r15,
         ];
         if offset == usize::from(CONTEXT_PC) {
-            return r.rip as usize;
+            return Some(r.rip as usize);
         }
-        let number = CONTEXT_REGISTERS.iter().position(|known| usize::from(*known) == offset).unwrap();
-        in_dwarfs_order[number] as usize
+        let number = CONTEXT_REGISTERS.iter().position(|known| usize::from(*known) == offset)?;
+        Some(in_dwarfs_order[number] as usize)
     }
 
     /// Learns which objects are loaded now.
@@ -164,7 +165,7 @@ fn loaded(elf: &'static Elf, bias: usize) -> Object<'static> {
 impl Memory for Tracee {
     fn read(&self, address: usize) -> Option<usize> {
         if (CONTEXT..CONTEXT + 512).contains(&address) {
-            return Some(self.register(address - CONTEXT));
+            return self.register(address - CONTEXT);
         }
         let mut word = [0; size_of::<usize>()];
         for (index, byte) in word.iter_mut().enumerate() {
