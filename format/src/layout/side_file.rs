@@ -166,7 +166,7 @@ pub mod property {
     pub const CLOCK: &[u8] = b"clock";
     /// What took the samples: `timer`, `itimer`, or `perf`.
     pub const SAMPLER: &[u8] = b"sampler";
-    /// The CPU time that the samples stand for, in nanoseconds.
+    /// The CPU time during which the samples were taken, in nanoseconds.
     pub const CPU: &[u8] = b"cpu";
     /// The name of the machine.
     pub const HOST: &[u8] = b"host";

@@ -60,7 +60,7 @@ impl SideFile {
         decimal(self.property(property::RATE)?)
     }
 
-    /// The CPU time that the samples stand for, in nanoseconds; `None` if unknown.
+    /// The CPU time during which the samples were taken, in nanoseconds; `None` if unknown.
     #[must_use]
     pub fn cpu_time(&self) -> Option<u64> {
         self.property(property::CPU).and_then(decimal)
