@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use gmon_tests::{directory, gprof, read};
 use serde_json::Value;
@@ -188,23 +190,36 @@ fn firefox_profiler_loads_its_format() {
         let profile: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         // The path of a socket has 107 bytes at most.
         let sessions = directory("firefox");
-        let run = |words: &[&str]| {
+        let cli = |words: &[&str]| {
             let mut command = Command::new(&node);
-            command.arg(&cli).args(words).env("PROFILER_CLI_SESSION_DIR", &sessions);
-            let output = command.env("PROFILER_CLI_NO_SYMBOLICATE", "1").output().unwrap();
+            command.arg(&cli).args(words).args(["--session", "a"]).env("PROFILER_CLI_SESSION_DIR", &sessions);
+            command.env("PROFILER_CLI_NO_SYMBOLICATE", "1");
+            command
+        };
+        // The client starts the daemon by itself, but gives up after half a second, which a busy machine may need. A client that asks
+        // a daemon too early removes the daemon's files. So the log says when the daemon is ready.
+        let mut daemon = cli(&["--daemon", &path]).spawn().unwrap();
+        let log = || fs::read_to_string(Path::new(&sessions).join("a.log")).unwrap_or_default();
+        while !log().contains("Profile loaded successfully") {
+            assert!(daemon.try_wait().unwrap().is_none() && !log().contains("rror"), "the daemon has ended: {}", log());
+            thread::sleep(Duration::from_millis(10));
+        }
+        let run = |words: &[&str]| {
+            let output = cli(words).output().unwrap();
             assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
             String::from_utf8(output.stdout).unwrap()
         };
-        run(&["load", &path]);
         let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
         for thread in 0..profile["threads"].as_array().unwrap().len() {
-            let functions = run(&["thread", "functions", "--thread", &format!("t-{thread}"), "--limit", "0"]);
+            let words = ["thread", "functions", "--thread", &format!("t-{thread}"), "--limit", "0"];
+            let functions = run(&words);
             for (name, (own, total)) in clients::firefox_functions(&functions) {
                 let sum = sums.entry(name).or_default();
                 *sum = (sum.0 + own, sum.1 + total);
             }
         }
         run(&["stop"]);
+        assert!(daemon.wait().unwrap().success());
         program.check_inclusive(|name| sums.get(name).map(|(_, total)| *total), 1.0);
         program.check_own(|name| sums.get(name).map(|(own, _)| *own), 1.0);
     }
