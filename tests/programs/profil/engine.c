@@ -393,7 +393,7 @@ static void turning_it_on_and_off_often_does_not_keep_the_clock_away(void) {
     }
 WORKER(major)
 WORKER(minor)
-static void shares_are_three_to_one(void) {
+static void shares_are_those_of_the_cpu_time(void) {
     uintptr_t functions[2] = {(uintptr_t)major, (uintptr_t)minor};
     struct timespec from, to;
     double used[2] = {0, 0}, squares = 0;
@@ -429,4 +429,4 @@ TRIALS(TRIAL(buffers_change_under_four_threads), TRIAL(it_is_switched_off_and_on
        TRIAL(a_handler_of_its_own_gets_its_signals), TRIAL(a_handler_that_calls_ours_does_not_go_round), TRIAL(a_late_tick_does_no_harm),
        TRIAL(ticks_that_had_to_wait_count), TRIAL(frequent_calls_do_not_keep_the_clock_away),
        TRIAL(turning_it_on_and_off_often_does_not_keep_the_clock_away),
-       TRIAL(shares_are_three_to_one))
+       TRIAL(shares_are_those_of_the_cpu_time))

@@ -36,7 +36,7 @@ static void each_has_its_own_ticks(void) {
 
 /*
  * Each has its own clock: neither takes or gets the other's ticks. The work ends with a tick, so the kernel has noticed
- * all ticks that are due, of both clocks. Prints how many ticks the CPU time of the process is.
+ * all ticks that are due, of both clocks. Prints how many ticks the CPU time of the work is.
  */
 static void each_has_its_own_clock(void) {
     static unsigned short counts[4];
@@ -46,9 +46,8 @@ static void each_has_its_own_clock(void) {
     long counted = sum(counts, 4);
     double due = 100 * (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
     CHECK(profil(NULL, 0, 0, 0) == 0);
-    CHECK(counted > 0.9 * due && counted < 1.05 * due + 1);
-    /* The runtime samples from the start of the process on. */
-    printf("%f\n", 100 * cpu_seconds(CLOCK_PROCESS_CPUTIME_ID));
+    CHECK(counted > due - 2 && counted < due + 1);
+    printf("%f\n", due);
 }
 
 /* Off and on, in the middle of everything, in a child too. */
