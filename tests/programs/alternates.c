@@ -1,4 +1,5 @@
-/* Takes samples of itself, or none, while handlers must use, or must not use, the thread's alternate stack. Ends by SIGTERM. */
+/* Takes samples of itself, or none, while handlers must use, or must not use, the thread's alternate stack. Ends by
+   SIGTERM. */
 #define _GNU_SOURCE
 #include "sample.h"
 #include <signal.h>

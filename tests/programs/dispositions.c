@@ -220,8 +220,8 @@ static int see(void) {
     return 0;
 }
 
-/* Three children end by signals: one that it sends itself, an abort, and a fault. With `nested`, their parent is the first
-   process of a new namespace. */
+/* Three children end by signals: one that it sends itself, an abort, and a fault. With `nested`, their parent is the
+   first process of a new namespace. */
 static int end_children(int nested) {
     static const int signals[] = {SIGTERM, SIGABRT, SIGSEGV};
     int status = 0;

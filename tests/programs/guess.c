@@ -1,6 +1,6 @@
 /*
- * `protect` calls a function through a pointer: once `once`, which works for long, and a hundred times `often`, which does not work.
- * Both end in a tail call of `work`, so the stack of a sample in `work` has neither.
+ * `protect` calls a function through a pointer: once `once`, which works for long, and a hundred times `often`, which
+ * does not work. Both end in a tail call of `work`, so the stack of a sample in `work` has neither.
  */
 #define _GNU_SOURCE
 #include "sample.h"

@@ -1,10 +1,11 @@
 /*
  * Threads that live for a given time: lives MICROSECONDS AT-ONCE EXPIRIES
  *
- * Each thread works in `first` for a third of the time, and in `second` for the rest. The program makes AT-ONCE threads, waits for them, and
- * goes on until the kernel has noticed EXPIRIES expiries of the threads' own timers. Such a timer expires at each tick of the kernel that
- * meets its thread, so its expiries say what the runtime's timer can have met, however the scheduler places the threads between the ticks.
- * The program prints the length of a tick in seconds, the expiries in each function, and the CPU time of the process.
+ * Each thread works in `first` for a third of the time, and in `second` for the rest. The program makes AT-ONCE
+ * threads, waits for them, and goes on until the kernel has noticed EXPIRIES expiries of the threads' own timers. Such
+ * a timer expires at each tick of the kernel that meets its thread, so its expiries say what the runtime's timer can
+ * have met, however the scheduler places the threads between the ticks. The program prints the length of a tick in
+ * seconds, the expiries in each function, and the CPU time of the process.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /*
- * `hot` samples itself at its last byte, which is in one bin with three bytes of `never`. The program does not call `never`.
+ * `hot` samples itself at its last byte, which is in one bin with three bytes of `never`. The program does not call
+ * `never`.
  */
 #define _GNU_SOURCE
 #include "sample.h"

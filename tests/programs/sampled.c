@@ -71,8 +71,8 @@ BUSY void first(double seconds) { UNTIL(clock_of_first, seconds) }
 BUSY void second(double seconds) { UNTIL(CLOCK_THREAD_CPUTIME_ID, seconds) }
 QUIET static void uncalled(double seconds) { UNTIL(CLOCK_THREAD_CPUTIME_ID, seconds) }
 
-/* What a thread did: its CPU time in seconds, without pauses too, the seconds of which the kernel noticed the end, and how often the
-   thread lost the processor. */
+/* What a thread did: its CPU time in seconds, without pauses too, the seconds of which the kernel noticed the end, and
+   how often the thread lost the processor. */
 struct work {
     double used, unpaused, noticed;
     long switches;

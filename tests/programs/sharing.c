@@ -1,4 +1,5 @@
-/* Sets handlers for the sampling signal, sends the signal in several ways, and is busy. Prints what the handlers get. */
+/* Sets handlers for the sampling signal, sends the signal in several ways, and is busy. Prints what the handlers get.
+   */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -30,9 +31,9 @@ static void show(const char *when) {
                           : found.sa_handler == SIG_DFL            ? "default"
                           : found.sa_handler == SIG_IGN            ? "ignored"
                                                                    : "unknown";
-    printf("%s: %s, flags %#x, USR1 %d; %d signals, codes %d %d %d, value %d, blocked %d %d\n", when, handler,
-           found.sa_flags & ~BY_PROGRAM, sigismember(&found.sa_mask, SIGUSR1), signals, codes[0], codes[1], codes[2],
-           last_value, usr1_blocked, own_blocked);
+    printf("%s: %s, flags %#x, USR1 %d, KILL %d; %d signals, codes %d %d %d, value %d, blocked %d %d\n", when, handler,
+           found.sa_flags & ~BY_PROGRAM, sigismember(&found.sa_mask, SIGUSR1), sigismember(&found.sa_mask, SIGKILL),
+           signals, codes[0], codes[1], codes[2], last_value, usr1_blocked, own_blocked);
     fflush(stdout);
 }
 
@@ -56,7 +57,29 @@ static void set(int flags) {
     action.sa_sigaction = detailed;
     action.sa_flags = flags;
     sigaddset(&action.sa_mask, SIGUSR1);
+    sigaddset(&action.sa_mask, SIGKILL); /* which nothing blocks */
     sigaction(SIGNAL, &action, NULL);
+}
+
+/* Blocks all signals, starts a timer, and takes the timer's signal, which has to wait for this. */
+static void take_blocked(timer_t timer) {
+    struct itimerspec once = {.it_value.tv_nsec = 1};
+    struct timespec no_time = {0, 0};
+    sigset_t all, own, pending;
+    siginfo_t info = {.si_code = 0};
+    sigfillset(&all);
+    sigemptyset(&own);
+    sigaddset(&own, SIGNAL);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    timer_settime(timer, 0, &once, NULL);
+    for (time_t end = time(NULL) + 100; time(NULL) < end;) {
+        sigpending(&pending);
+        if (sigismember(&pending, SIGNAL))
+            break;
+    }
+    int taken = sigtimedwait(&own, &info, &no_time);
+    printf("took %d, code %d, value %d\n", taken, info.si_code, info.si_value.sival_int);
+    sigprocmask(SIG_UNBLOCK, &all, NULL);
 }
 
 int main(void) {
@@ -89,8 +112,11 @@ int main(void) {
     }
     busy();
     show("a timer");
+    take_blocked(timer);
+    show("blocked");
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigaction(SIGNAL, &action, NULL);
+    take_blocked(timer);
     show("at last");
     return 0;
 }

@@ -46,8 +46,8 @@ pub struct BoundsTable {
     /// Whether the upper bounds are exact sums. If the call graph is too large for that, they hold but are larger than need
     /// be.
     pub is_upper_exact: bool,
-    /// The number of functions that may have ended in a tail call. Their upper bounds include the functions to which they may
-    /// have jumped.
+    /// The number of functions that may have ended in a tail call. Their upper bounds include the functions to which
+    /// they may have jumped.
     pub tail_calls: usize,
     /// The reasons why the bounds may not hold.
     pub doubts: Vec<BoundsDoubt>,

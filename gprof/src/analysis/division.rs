@@ -1,7 +1,7 @@
 //! Divides the samples of bins among pieces of code: functions, inlined functions, or lines.
 //!
-//! A bin covers several bytes, so a bin may have samples of several pieces. A stack knows the address of its innermost frame.
-//! So samples with stacks need no division, and tell how to divide the samples without stacks in the same bin.
+//! A bin covers several bytes, so a bin may have samples of several pieces. A stack knows the address of its innermost
+//! frame. So samples with stacks need no division, and tell how to divide the samples without stacks in the same bin.
 
 use gmon::Histogram;
 
@@ -47,8 +47,8 @@ impl Innermost {
         between(&self.ticks, start, last)
     }
 
-    /// Returns how many samples of stacks are missing in the bins of their addresses. A profile and its side file have the same
-    /// samples if they are of the same moment.
+    /// Returns how many samples of stacks are missing in the bins of their addresses. A profile and its side file have
+    /// the same samples if they are of the same moment.
     #[must_use]
     pub fn missing_in(&self, histograms: &[Histogram]) -> u64 {
         let mut order: Vec<&Histogram> = histograms.iter().collect();
@@ -89,13 +89,13 @@ pub(crate) struct Bin {
     pub(crate) count: f64,
 }
 
-/// Divides the samples of each bin that has any among pieces of code. `take` gets the bin, and a list of the pieces in the bin:
-/// the index of each piece in `table`, and the samples of the piece. `bounds` returns the first and the last address of a piece.
-/// Pieces must ascend and must not overlap.
+/// Divides the samples of each bin that has any among pieces of code. `take` gets the bin, and a list of the pieces in
+/// the bin: the index of each piece in `table`, and the samples of the piece. `bounds` returns the first and the last
+/// address of a piece. Pieces must ascend and must not overlap.
 ///
-/// If there are stacks of the bin's samples, `take` gets the samples at each address as a bin of their own, and then the
-/// samples without stacks, which are divided as the samples with stacks are. Without stacks, samples are divided in proportion to
-/// the bytes of each piece in the bin.
+/// If there are stacks of the bin's samples, `take` gets the samples at each address as a bin of their own, and then
+/// the samples without stacks, which are divided as the samples with stacks are. Without stacks, samples are divided in
+/// proportion to the bytes of each piece in the bin.
 pub(crate) fn share<T>(
     histogram: &Histogram,
     innermost: &Innermost,
@@ -184,7 +184,8 @@ mod tests {
         Histogram::new(0x100..0x100 + 4 * bins.len() as u64, Unit::seconds(100), bins.to_vec()).unwrap()
     }
 
-    /// The samples of two pieces of code, which end at 0x105 and 0x10b, and the ranges of the bins and parts with their counts.
+    /// The samples of two pieces of code, which end at 0x105 and 0x10b, and the ranges of the bins and parts with their
+    /// counts.
     fn shared(bins: &[u64], ticks: &[(u64, u64)]) -> ([f64; 2], Vec<(u64, u64, f64)>) {
         let (mut times, mut parts) = ([0.0; 2], Vec::new());
         share(

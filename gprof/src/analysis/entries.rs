@@ -70,8 +70,8 @@ pub struct EntryLine {
     pub children_error: f64,
     /// The standard error of the self time and the time of called functions together; 0 as for `children_error`.
     pub inclusive_error: f64,
-    /// The least and the longest self time and time of called functions together, if tail calls leave a doubt about the measured
-    /// times.
+    /// The least and the longest self time and time of called functions together, if tail calls leave a doubt about the
+    /// measured times.
     pub range: Option<(f64, f64)>,
     /// The number of calls.
     pub calls: Calls,

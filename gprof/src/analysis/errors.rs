@@ -28,8 +28,8 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Computes the errors of the times that [`Flat::exact`](crate::analysis::flat::Flat::exact) returns for the same arguments, and of the times of
-    /// inlined functions.
+    /// Computes the errors of the times that [`Flat::exact`](crate::analysis::flat::Flat::exact) returns for the same
+    /// arguments, and of the times of inlined functions.
     #[must_use]
     pub fn new(
         (histograms, innermost): (&[Histogram], &Innermost),

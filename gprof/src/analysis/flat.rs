@@ -55,8 +55,8 @@ impl Flat {
     }
 
     /// Divides the samples without rounding: a bin covers its addresses to the byte, the last function reaches to its
-    /// end, and no function gets samples from addresses outside of all functions. Samples with stacks are in the functions of
-    /// their innermost frames.
+    /// end, and no function gets samples from addresses outside of all functions. Samples with stacks are in the
+    /// functions of their innermost frames.
     #[must_use]
     pub fn exact(
         histograms: &[Histogram],

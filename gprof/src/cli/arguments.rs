@@ -240,8 +240,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_parser = outputs::parser(), help_heading = "Output")]
     pub(super) format: Option<Format>,
 
-    /// Print nothing if a profile may not belong to its program (another build or another program wrote the profile):
-    /// exit with status 1 instead of a warning
+    /// Print only the warning, and exit with status 1, if a profile may not belong to its program (another build or
+    /// another program may have written the profile)
     #[arg(long, help_heading = "Output")]
     pub(super) strict: bool,
 

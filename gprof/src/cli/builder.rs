@@ -104,8 +104,8 @@ impl Options {
         self
     }
 
-    /// Sets whether a profile that may not belong to its image is an error ([`Error::Mismatch`](crate::Error::Mismatch)) and not
-    /// a warning (`--strict`).
+    /// Sets whether a profile that may not belong to its image is an error
+    /// ([`Error::Mismatch`](crate::Error::Mismatch)) and not a warning (`--strict`).
     #[must_use]
     pub fn strict(mut self, is_strict: bool) -> Options {
         self.strict = is_strict;

@@ -11,6 +11,7 @@ use clap::parser::ValueSource;
 use super::arguments::Arguments;
 use crate::cli::options::{ProfilePath, ProfiledImage};
 use crate::error::Error;
+use crate::image::files::COMPANIONS;
 
 /// The default name of a profile.
 const PROFILE: &str = "gmon.out";
@@ -23,15 +24,12 @@ enum Word {
     Operand(OsString),
 }
 
-/// The endings of the files that runs leave beside their profiles.
-const BESIDE: [&str; 2] = [".side", ".objects"];
-
-/// Removes the files beside profiles from a list that has these profiles as well: `gmon.*` stands for all of them, and the files
-/// beside a profile are read with the profile.
+/// Removes the files beside profiles from a list that has these profiles as well: `gmon.*` stands for all of them, and
+/// the files beside a profile are read with the profile.
 pub(super) fn without_companions(profiles: Vec<ProfilePath>) -> Vec<ProfilePath> {
     let of = |path: &ProfilePath| match path {
-        ProfilePath::File(path) => BESIDE.iter().find_map(|ending| {
-            let name = path.as_os_str().as_encoded_bytes().strip_suffix(ending.as_bytes())?;
+        ProfilePath::File(path) => COMPANIONS.iter().find_map(|suffix| {
+            let name = path.as_os_str().as_encoded_bytes().strip_suffix(suffix.as_bytes())?.strip_suffix(b".")?;
             Some(ProfilePath::File(OsStr::from_bytes(name).into()))
         }),
         ProfilePath::Stdin => None,

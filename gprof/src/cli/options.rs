@@ -371,8 +371,8 @@ impl Options {
         self.rules.measures_times && !self.propagates && !self.by_line
     }
 
-    /// Returns each output with the options of a run that has only this output. What an output needs of an analysis, the limits
-    /// that an output spends, and the spelling of names then change no other output.
+    /// Returns each output with the options of a run that has only this output. What an output needs of an analysis,
+    /// the limits that an output spends, and the spelling of names then change no other output.
     pub(crate) fn each_alone(&self) -> Vec<(&Output, Options)> {
         let alone = |output: &Output| Options { outputs: vec![output.clone()], ..self.clone() };
         self.outputs.iter().map(|output| (output, alone(output))).collect()

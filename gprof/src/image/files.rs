@@ -145,6 +145,9 @@ pub(crate) fn is_device(path: &Path) -> bool {
     kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device()) && !is_descriptor(path)
 }
 
+/// The suffixes of the files that runs leave beside their profiles.
+pub(crate) const COMPANIONS: [&str; 2] = ["side", "objects"];
+
 /// The path of a file beside a profile: the profile's path with this suffix.
 pub(crate) fn companion(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
     let mut name = OsString::from(profile);

@@ -3,8 +3,9 @@
 use super::machine_code::Machine;
 
 impl Machine {
-    /// Returns the addresses that instructions in some code may load. `start` is the address of the first byte, and absolute
-    /// addresses are those of the linker. Bytes inside of other instructions may look like such an instruction.
+    /// Returns the addresses that instructions in some code may load. `start` is the address of the first byte, and
+    /// absolute addresses are those of the linker. Bytes inside of other instructions may look like such an
+    /// instruction.
     pub(super) fn loaded_addresses(self, code: &[u8], start: u64) -> Vec<u64> {
         match self {
             Machine::X86 | Machine::X86_64 => {

@@ -57,7 +57,8 @@ impl<'a> ProgramCode<'a> {
         Some(Jumps { targets, has_unknown: places().any(|(at, pc)| machine.is_unknown_jump(&bytes, at, pc)) })
     }
 
-    /// The addresses that the code between two addresses loads, the last one included. `None` as for [`ProgramCode::jumps`].
+    /// The addresses that the code between two addresses loads, the last one included. `None` as for
+    /// [`ProgramCode::jumps`].
     pub(crate) fn loaded_addresses(&self, first: u64, last: u64) -> Option<Vec<u64>> {
         let (machine, bytes) = self.bytes(first, last)?;
         Some(machine.loaded_addresses(&bytes, first))

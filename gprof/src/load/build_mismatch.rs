@@ -30,8 +30,8 @@ pub(super) enum Doubts {
     LeftOut,
 }
 
-/// Returns warnings about the profiles that do not match the image, or may not match. The image is a path and an identity;
-/// `files` has the files beside each profile.
+/// Returns warnings about the profiles that do not match the image, or may not match. The image is a path and an
+/// identity; `files` has the files beside each profile.
 pub(super) fn find(
     (path, own): (&Path, Option<&str>),
     profiles: &[ProfilePath],

@@ -22,7 +22,8 @@ pub struct Conservation {
 
 /// How many standard errors the samples may differ from their expected number.
 const STANDARD_ERRORS: f64 = 4.0;
-/// Small numbers have no normal distribution: with 0.1 expected samples, one in 200 runs has two, which are six standard errors.
+/// Small numbers have no normal distribution: with 0.1 expected samples, one in 200 runs has two, which are six
+/// standard errors.
 const FEW: f64 = 4.0;
 
 impl Conservation {
@@ -67,8 +68,8 @@ impl Conservation {
         self.samples as f64 - self.expected()
     }
 
-    /// Returns whether the difference is not due to chance: whether it is more than four standard errors, or a little more if only
-    /// few samples are expected.
+    /// Returns whether the difference is not due to chance: whether it is more than four standard errors, or a little
+    /// more if only few samples are expected.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.difference().abs() > STANDARD_ERRORS * (self.expected() + FEW).sqrt()

@@ -10,7 +10,7 @@ use super::side_info::SideInfo;
 use crate::cli::options::{Options, ProfilePath, Reports};
 use crate::error::Error;
 use crate::image;
-use crate::image::files::companion;
+use crate::image::files::{COMPANIONS, companion};
 
 /// The content of one file.
 pub(crate) enum Content {
@@ -18,12 +18,14 @@ pub(crate) enum Content {
     Side(Box<SideInfo>),
 }
 
-/// Reads the files that a command line names instead of a program, with the side files beside them. Returns `None` if the first
-/// file is neither a profile nor a side file, or if the command line asks for anything but what the files contain.
+/// Reads the files that a command line names instead of a program, with the side files beside them. Returns `None` if
+/// the first file is neither a profile nor a side file, or if the command line asks for anything but what the files
+/// contain.
 ///
 /// # Errors
 ///
-/// When another file cannot be read, or is no profile.
+/// When the first file has more than one meaning or is compressed, or when another file cannot be read or is no
+/// profile.
 pub(crate) fn read(options: &Options) -> Result<Option<Vec<Content>>, Error> {
     let alone = Reports { info: true, names_profiles: options.reports.names_profiles, ..Reports::default() };
     let ([named], true) = (options.images.as_slice(), options.reports == alone) else { return Ok(None) };
@@ -31,10 +33,18 @@ pub(crate) fn read(options: &Options) -> Result<Option<Vec<Content>>, Error> {
         return Ok(None);
     }
     let first = ProfilePath::File(named.image.clone());
-    let Ok(content) = content(&first, options) else { return Ok(None) };
-    let mut all = content;
-    for path in named.profiles.iter().filter(|path| options.reports.names_profiles && **path != first) {
-        all.extend(self::content(path, options)?);
+    let mut all = match content(&first, options) {
+        Ok(content) => content,
+        // A user can do something about these profiles. A compressed file before other profiles may be the program.
+        Err(error @ Error::AmbiguousProfile { .. }) => return Err(error),
+        Err(error @ Error::Compressed { .. }) if !options.reports.names_profiles => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    // `gmon.*` stands for the files beside the first profile too, which are read with this profile.
+    let beside = COMPANIONS.map(|suffix| ProfilePath::File(companion(&named.image, suffix)));
+    let others = named.profiles.iter().filter(|path| **path != first && !beside.contains(path));
+    for path in others.filter(|_| options.reports.names_profiles) {
+        all.extend(content(path, options)?);
     }
     Ok(Some(all))
 }

@@ -108,8 +108,8 @@ impl Loaded {
         &self.files
     }
 
-    /// Returns why profiles may not belong to their images: other builds or other programs may have written the profiles. Every
-    /// output begins with these warnings.
+    /// Returns why profiles may not belong to their images: other builds or other programs may have written the
+    /// profiles. Every output begins with these warnings.
     #[must_use]
     pub fn mismatches(&self) -> &[String] {
         &self.mismatches

@@ -90,7 +90,8 @@ pub(super) fn bytes(path: &ProfilePath) -> Result<Vec<u8>, Error> {
 /// How long a pipe or a terminal may take before the user learns what the run waits for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Reads the bytes of a profile. If a named pipe or a terminal does not come to its end soon, `say` gets a message about it.
+/// Reads the bytes of a profile. If a named pipe or a terminal does not come to its end soon, `say` gets a message
+/// about it.
 ///
 /// # Errors
 ///

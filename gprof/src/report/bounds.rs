@@ -56,10 +56,9 @@ pub(super) fn introduction(analysis: &Analysis<'_>, bounds: &BoundsTable, out: &
                 b"no call from outside was counted, not even that of main.\n\
                 Functions that libraries call may have more callers, or main began before the profile.\n",
             )?,
-            BoundsDoubt::JumpsAreUnknown { count } => writeln!(
-                out,
-                "the jumps of {count} called function(s) are not known, which may have ended in a tail call."
-            )?,
+            BoundsDoubt::JumpsAreUnknown { count } => {
+                writeln!(out, "{count} called function(s) may have ended in tail calls: their jumps are not known.")?
+            }
             BoundsDoubt::NegativeSamples => out.write_all(b"a counter of samples is negative.\n")?,
         }
     }

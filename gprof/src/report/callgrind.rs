@@ -129,8 +129,9 @@ impl Costs<'_, '_> {
         self.call(Code::of(arc.callee), (arc.calls, inclusive), caller, out)
     }
 
-    /// Writes calls with their costs, below the costs of the caller, at the line where the caller begins. Calls that nobody
-    /// counted, but that a stack shows, are written as one call: readers take the costs of no call for self costs.
+    /// Writes calls with their costs, below the costs of the caller, at the line where the caller begins. Calls that
+    /// nobody counted, but that a stack shows, are written as one call: readers take the costs of no call for self
+    /// costs.
     fn call(
         &mut self,
         callee: Code,
@@ -143,8 +144,8 @@ impl Costs<'_, '_> {
         writeln!(out, "{position}calls={calls} {callee}\n{caller} {inclusive}")
     }
 
-    /// Writes the inclusive costs of called functions that no arc has, because some stacks do not show the caller. Readers take
-    /// the costs of all calls of a function for its inclusive costs.
+    /// Writes the inclusive costs of called functions that no arc has, because some stacks do not show the caller.
+    /// Readers take the costs of all calls of a function for its inclusive costs.
     fn unknown_callers(&mut self, part: &ThreadTimes<'_>, out: &mut dyn Write) -> io::Result<()> {
         let mut handed: HashMap<FunctionId, u64> = HashMap::new();
         for arc in &part.arcs {

@@ -116,13 +116,14 @@ impl Rows<'_, '_> {
     }
 }
 
-/// Returns a text that spreadsheets do not take for a formula: an apostrophe stands before a sign with which formulas begin.
+/// Returns a text that spreadsheets do not take for a formula: an apostrophe stands before a sign with which formulas
+/// begin.
 pub(super) fn inert(text: String) -> String {
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }
 
-/// Returns a cell. Cells with a separator, a quote, an apostrophe, a space, or a number sign, which some readers take for a
-/// comment, are quoted; no cell has a line end.
+/// Returns a cell. Cells with a separator, a quote, an apostrophe, a space, or a number sign, which some readers take
+/// for a comment, are quoted; no cell has a line end.
 pub(super) fn quoted(cell: String) -> String {
     let is_plain = !cell.contains([',', '"', ' ', '#', '\'']);
     if is_plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }

@@ -125,8 +125,8 @@ impl Lines<'_, '_> {
         Ok(())
     }
 
-    /// Whether a line is about a called function that has no entry, because the function took no time and nobody counted its
-    /// calls: the machine code contains the call (`-c`), or a stack shows it.
+    /// Whether a line is about a called function that has no entry, because the function took no time and nobody
+    /// counted its calls: the machine code contains the call (`-c`), or a stack shows it.
     fn lacks_entry(&self, line: &EntryLine, id: FunctionId) -> bool {
         let is_used = || self.options.unused || self.analysis.call_graph.graph.is_used(Node::Function(id));
         self.options.rules.marks_missing_entries && line.kind == LineKind::Callee && !is_used()
@@ -146,8 +146,8 @@ impl Lines<'_, '_> {
         columns.text(format!(" ({rank})\n").as_bytes());
     }
 
-    /// Writes the least and the longest inclusive time on a line below the line with the time. This line ends with a number in
-    /// parentheses, as that of the errors does.
+    /// Writes the least and the longest inclusive time on a line below the line with the time. This line ends with a
+    /// number in parentheses, as that of the errors does.
     fn range(&self, range: (f64, f64), id: FunctionId, columns: &mut Columns) {
         let rank = self.analysis.call_graph.graph.rank(Node::Function(id));
         columns.blanks(18);

@@ -20,8 +20,8 @@ pub(super) fn write_numbered(analysis: &Analysis<'_>, id: FunctionId, out: &mut 
     write_with(analysis, id, &number(analysis, Node::Function(id)), out)
 }
 
-/// Writes the name of a function that has no entry, with its number in parentheses. Programs that read the report look up
-/// numbers in brackets, and skip lines that end with a number in parentheses.
+/// Writes the name of a function that has no entry, with its number in parentheses. Programs that read the report look
+/// up numbers in brackets, and skip lines that end with a number in parentheses.
 pub(super) fn write_without_entry(analysis: &Analysis<'_>, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
     write_with(analysis, id, &format!("({})", analysis.entry_number(Node::Function(id)).0), out)
 }

@@ -12,8 +12,8 @@ use crate::per_process::{Row, ThreadRow};
 ///
 /// # Safety
 ///
-/// The type must consist of three words, or of four words, the first of which comes first in the order. The last three words are
-/// the second part of the key, the first part of the key, and the count.
+/// The type must consist of three words: the second part of the key, the first part of the key, and the count. A fourth
+/// word may be before these words; rows are then sorted by this word first.
 pub(crate) unsafe trait Summand: Copy + 'static {
     fn count(&self) -> u64;
 }
@@ -197,7 +197,7 @@ impl<'a> Words<'a> {
         (Words { words: left, width: self.width, length }, right)
     }
 
-    /// The key of that one of three rows that is neither the least nor the greatest.
+    /// The median of the keys of three rows.
     fn median(&self, mut first: usize, mut second: usize, third: usize) -> Key {
         if self.order(first, &self.key(second)).is_gt() {
             (first, second) = (second, first);

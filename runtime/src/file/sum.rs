@@ -65,15 +65,17 @@ pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: Option<&[
     result
 }
 
-/// Removes the locked file, which will not become the sum, and the side file beside it. A child that waits for the lock starts again.
+/// Removes the locked file, which will not become the sum, and the side file beside it. A child that waits for the lock
+/// starts again.
 #[inline(never)]
 fn remove_new(new: Fd) {
     let path = names::sum_name(&[NEW]);
     if let (Ok(directory), Ok(status)) = (output::directory_of(path), new.status())
         && output::is_named(directory, path, &status)
     {
-        let _ = directory.unlink(path);
+        // Once the locked file has no name, another child may make both files anew.
         let _ = directory.unlink(names::sum_name(&[names::SIDE, NEW]));
+        let _ = directory.unlink(names::sum_name(&[NEW]));
     }
 }
 

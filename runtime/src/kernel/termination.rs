@@ -75,8 +75,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
                 let own = names::name().to_bytes();
                 let sum = names::other_sum_name(&[]).to_bytes();
                 let is_denied = matches!(error, Errno::EACCES | Errno::EPERM);
-                let why: &[&[u8]] =
-                    if is_denied { &[b", another user has made the sum or the directory"] } else { &[] };
+                let why: &[&[u8]] = if is_denied { &[b", another user may own the sum or the directory"] } else { &[] };
                 say_cure(&[sum, b": using ", own, b" instead: cannot ", what], error, why);
             }
         }

@@ -202,8 +202,8 @@ fn record_or_new() -> Option<&'static Thread> {
     thread
 }
 
-/// Gives this thread, which will block the signals `blocked`, a record. If signals cannot be blocked, a handler may do so
-/// first; then the handler's record is used.
+/// Gives this thread, which will block the signals `blocked`, a record. If signals cannot be blocked, a handler may do
+/// so first; then the handler's record is used.
 fn make_record(blocked: SignalSet) -> Option<&'static Thread> {
     let id = thread_id();
     let thread = reuse_record(id).or_else(|| register(id))?;

@@ -31,8 +31,8 @@ pub(crate) fn watch_quick_exit() {
     unsafe { at_quick_exit(_mcleanup) };
 }
 
-/// The signals without a handler of the runtime because this is the first process of its namespace. Its children get the
-/// handlers.
+/// The signals without a handler of the runtime because this is the first process of its namespace. Its children get
+/// the handlers.
 static LEFT_TO_CHILDREN: SavedSignals = SavedSignals::none();
 
 /// With `signals`, makes fatal signals write the profile. Only signals with the default action get a handler. The program
@@ -62,8 +62,8 @@ pub(crate) fn unwatch() -> SignalSet {
     had
 }
 
-/// Makes signals write the profile: undoes [`unwatch`], which returned `had`. In the first process of a namespace, the signals
-/// are left to its children.
+/// Makes signals write the profile: undoes [`unwatch`], which returned `had`. In the first process of a namespace, the
+/// signals are left to its children.
 pub(crate) fn watch_again(had: SignalSet) {
     if process_id() == FIRST_PROCESS {
         LEFT_TO_CHILDREN.save(had);
@@ -86,8 +86,8 @@ pub(crate) fn give_way() {
     }
 }
 
-/// Removes the handlers in the child of a fork that is the first process of its namespace, and restores the handlers in a child
-/// of the first process.
+/// Removes the handlers in the child of a fork that is the first process of its namespace, and restores the handlers in
+/// a child of the first process.
 pub(crate) fn after_fork_in_child() {
     if process_id() == FIRST_PROCESS {
         LEFT_TO_CHILDREN.save(unwatch());

@@ -8,6 +8,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use gmon::Word;
+use gmon::side_file::{Checksum, SideFile};
 use gmon_tests::{directory, gprof};
 
 /// A directory with a program without debug information, and its profile.
@@ -106,6 +108,24 @@ fn the_contents_of_a_profile_need_no_program() {
     assert_eq!(fs::read_to_string(directory.join("a.txt")).unwrap(), alone);
     // Another report needs the program.
     assert_eq!(run(&directory, "-i -p gmon.out").status.code(), Some(1));
+}
+
+/// `-i gmon.*` tells each file once, and how to read a compressed profile.
+#[test]
+fn the_contents_of_files_beside_a_profile_are_told_once() {
+    let directory = profiled("habits_contents_beside");
+    let mut side = SideFile::new(Word::W64);
+    side.set_profile(Some(Checksum::of(&fs::read(directory.join("gmon.out")).unwrap())));
+    let without = printed(&directory, "-i gmon.out");
+    fs::write(directory.join("gmon.out.side"), side.write()).unwrap();
+    fs::write(directory.join("gmon.out.objects"), "of another run").unwrap();
+    let with = printed(&directory, "-i gmon.out");
+    assert!(with.starts_with(&without) && with != without, "{with}");
+    assert_eq!(printed(&directory, "-i gmon.out gmon.out.objects gmon.out.side"), with);
+    assert!(Command::new("gzip").args(["-k", "gmon.out"]).current_dir(&directory).status().unwrap().success());
+    assert!(said(&directory, "-i gmon.out.gz").contains("the profile is compressed"));
+    // Before a profile, a compressed file may be the program.
+    assert!(!said(&directory, "-i gmon.out.gz gmon.out").contains("the profile is compressed"));
 }
 
 /// A pipe whose writer waits: after a while, the run says what it reads.

@@ -102,8 +102,8 @@ fn any_grouping_and_any_order() {
             let shuffled = sum(&image, &folder.join(format!("shuffled{round}")), &shuffled);
             assert!(contents(&shuffled) == contents(&whole), "{seed}: another order gives another sum");
         }
-        // The report of the sum is the report of all profiles, behind the warnings, which name the files: the program does not have the
-        // profiles' calls.
+        // The report of the sum is the report of all profiles, behind the warnings, which name the files: the program
+        // does not have the profiles' calls.
         let report = |files: &[PathBuf]| {
             let mut words = vec![PathBuf::from("-bz"), image.clone()];
             words.extend(files.iter().cloned());

@@ -232,8 +232,8 @@ fn profiles(program: &Program) -> Vec<(Option<u64>, String)> {
     childs.map(|name| (count(&name), name)).filter(|(count, _)| count.is_some()).collect()
 }
 
-/// Handlers of the runtime use the alternate stack if they can, because a coroutine's stack may be small, and leave the stack
-/// alone if its memory is too small or gone. The program dies in no case, and sees no difference.
+/// Handlers of the runtime use the alternate stack if they can, because a coroutine's stack may be small, and leave the
+/// stack alone if its memory is too small or gone. The program dies in no case, and sees no difference.
 #[test]
 fn alternate_stacks_of_any_kind_are_no_danger() {
     for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {

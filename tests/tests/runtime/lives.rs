@@ -4,12 +4,12 @@ use gmon_tests::chance::DEVIATIONS;
 
 use crate::support::{Program, ticks};
 
-/// Checks the ticks of threads that live for so many microseconds, `at_once` of them together, at `rate` ticks per second. The result is
-/// false if the kernel forbids the ring.
+/// Checks the ticks of threads that live for so many microseconds, `at_once` of them together, at `rate` ticks per
+/// second. The result is false if the kernel forbids the ring.
 ///
-/// The program's own timers expire at each tick of the kernel that meets a thread. Each of these expiries is worth `worth` ticks of the runtime
-/// on average, as many as there are whole numbers in `worth` or one more. So the number of ticks has the variance of that many throws of a coin
-/// at most, and no scheduler changes the limits.
+/// The program's own timers expire at each tick of the kernel that meets a thread. Each of these expiries is worth
+/// `worth` ticks of the runtime on average, as many as there are whole numbers in `worth` or one more. So the number of
+/// ticks has the variance of that many throws of a coin at most, and no scheduler changes the limits.
 fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: u32) -> bool {
     let arguments = [microseconds, at_once, wanted].map(|number| number.to_string());
     let arguments = arguments.each_ref().map(String::as_str);
@@ -32,7 +32,8 @@ fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: 
     let found = ticks(&profile, program.symbols());
     assert_eq!(profile.histograms()[0].unit().profrate, rate, "{what}");
     let worth = kernel_tick * f64::from(rate);
-    // Both timers of a thread start within microseconds of each other, so one look in a thousand may see only one expire.
+    // Both timers of a thread start within microseconds of each other, so one look in a thousand may see only one
+    // expire.
     const APART: f64 = 0.01;
     let variance = worth.fract() * (1.0 - worth.fract()) + APART * worth.max(1.0).powi(2);
     for (name, expiries) in [("first", in_first), ("second", in_second)] {
@@ -44,7 +45,8 @@ fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: 
             "{what}: {name} has {ticks} ticks, expected {expected:.1} +- {limit:.1}: {printed}{found:?}"
         );
     }
-    // No time appears that never was. The kernel's ticks may meet a process more often than its CPU time says, but not far more often.
+    // No time appears that never was. The kernel's ticks may meet a process more often than its CPU time says, but not
+    // far more often.
     let all = found.values().sum::<u64>() + program.side().samples_outside();
     let most = 1.5 * cpu_time * f64::from(rate);
     assert!((all as f64) <= most + DEVIATIONS * most.sqrt(), "{what}: {all} ticks in {cpu_time} seconds");

@@ -46,7 +46,8 @@ struct Sampled {
     printed: String,
     profile: Profile,
     ticks: BTreeMap<String, u64>,
-    /// The ticks outside the program's functions with known names: in other functions, the C library, the vDSO, and the kernel.
+    /// The ticks outside the program's functions with known names: in other functions, the C library, the vDSO, and the
+    /// kernel.
     outside: u64,
 }
 
@@ -74,14 +75,14 @@ struct Share {
 
 /// Checks the ticks of functions. Each was the only work of its thread, and the program printed the threads' times.
 ///
-/// A timer expires in equal distances, so the number of ticks follows from the time: chance only decides where in a period the thread
-/// begins and ends. The kernel notices the ticks of timers late on a busy machine, and the last ticks of a thread that ends not at all.
-/// The samples of a ring need nobody to notice them, but there are none while a virtual machine is paused, and the kernel may lose one when
-/// a thread loses the processor.
+/// A timer expires in equal distances, so the number of ticks follows from the time: chance only decides where in a
+/// period the thread begins and ends. The kernel notices the ticks of timers late on a busy machine, and the last ticks
+/// of a thread that ends not at all. The samples of a ring need nobody to notice them, but there are none while a
+/// virtual machine is paused, and the kernel may lose one when a thread loses the processor.
 fn check_shares<const N: usize>(run: &Sampled, names: [&str; N], rate: u32, is_by_ring: bool) -> [Share; N] {
     let (rate, outside) = (f64::from(rate), run.outside as f64);
-    // One period at the beginning and one at the end. With the ring, the first tick of the kernel may count for the samples of a tick of the
-    // kernel, of which there are at least 100 in a second.
+    // One period at the beginning and one at the end. With the ring, the first tick of the kernel may count for the
+    // samples of a tick of the kernel, of which there are at least 100 in a second.
     let ends = 2.0 + if is_by_ring { rate / 100.0 } else { 0.0 };
     let context = || format!("{outside} outside: {}{:?}", run.printed, run.ticks);
     let mut missing = -outside;
@@ -191,7 +192,8 @@ fn a_program_that_handles_our_signal_by_a_system_call_gets_a_message() {
     }
 }
 
-/// The program's handler gets the signals that the program or its timers send, with its own mask and flags, and no sample.
+/// The program's handler gets the signals that the program or its timers send, with its own mask and flags, and no
+/// sample.
 #[test]
 fn a_program_that_handles_our_signal_is_sampled_and_does_not_see_samples() {
     for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {

@@ -45,8 +45,8 @@ pub enum BoundsDoubt {
     StartIsNotCounted,
     /// A counter of samples is negative.
     NegativeSamples,
-    /// The machine code of called functions is not known, or is code of a machine whose jumps are not known. A function that ends
-    /// in a tail call may have a longer time than its upper bound.
+    /// The machine code of called functions is not known, or is code of a machine whose jumps are not known. A function
+    /// that ends in a tail call may have a longer time than its upper bound.
     JumpsAreUnknown {
         /// The number of functions.
         count: usize,
@@ -67,8 +67,8 @@ pub struct Bounds {
     /// Whether the upper bounds are exact sums. If the call graph is too large for that, they hold but are larger than need
     /// be.
     pub is_upper_exact: bool,
-    /// The number of functions that may have ended in a tail call. Their upper bounds include the functions to which they may
-    /// have jumped.
+    /// The number of functions that may have ended in a tail call. Their upper bounds include the functions to which
+    /// they may have jumped.
     pub tail_calls: usize,
     /// The reasons why the bounds may not hold.
     pub doubts: Vec<BoundsDoubt>,

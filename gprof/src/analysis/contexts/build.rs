@@ -155,7 +155,8 @@ impl Building<'_, '_, '_> {
         self.gone.insert((return_address, function), Between { gone, undecided });
     }
 
-    /// Adds the frame of a function that a call instruction of `caller` led to, after the functions that left the stack before.
+    /// Adds the frame of a function that a call instruction of `caller` led to, after the functions that left the stack
+    /// before.
     fn called(&mut self, function: FunctionId, caller: Option<u32>, return_address: u64) -> Option<u32> {
         self.find(return_address, function);
         let Some(Between { gone, undecided }) = self.gone.get(&(return_address, function)) else { return caller };
@@ -177,12 +178,13 @@ impl Building<'_, '_, '_> {
     }
 }
 
-/// The most callers among which the one is searched that took the address of a function.
+/// In so many callers, [`taken_on_stack`] looks for the address of a function.
 const MOST_CALLERS: usize = 64;
 
-/// Of several functions that a call through a pointer may have called, returns the one whose address the nearest function on the
-/// stack takes, if that function takes the address of one only. `Some(None)` is the function of the next frame itself. Where a
-/// pointer comes from is evidence, but no proof.
+/// Chooses among the functions that a call through a pointer may have called: `choices`, and `callee`, which is the
+/// function of the next frame. The nearest function on the stack that takes the address of any of these decides, if the
+/// function takes the address of one only. The result is that one of `choices`, or `Some(None)` for `callee`; `None` if
+/// nothing is decided. Where a pointer comes from is evidence, but no proof.
 fn taken_on_stack(
     contexts: &Contexts,
     sites: &CallSites<'_, '_>,

@@ -26,8 +26,8 @@ pub struct Gone {
     pub certain: usize,
     /// If there is a doubt: what else is possible.
     pub undecided: Undecided,
-    /// If the call instruction names no function: the functions that may have jumped to the callee last. Other evidence than the
-    /// numbers of calls may tell which of them did.
+    /// If the call instruction names no function: the functions that may have jumped to the callee last. Other evidence
+    /// than the numbers of calls may tell which of them did.
     pub choices: Vec<FunctionId>,
     /// Whether more functions were counted at the call site than are looked at.
     pub is_crowded: bool,
@@ -44,8 +44,8 @@ impl Gone {
         Gone { functions, is_doubtful: true, ..Gone::default() }
     }
 
-    /// Notes that any function that was counted at the call site is possible. `from` is the function that the call instruction
-    /// names.
+    /// Notes that any function that was counted at the call site is possible. `from` is the function that the call
+    /// instruction names.
     fn crowded(self, from: Option<FunctionId>) -> Gone {
         Gone { is_crowded: true, undecided: Undecided { from, ..Undecided::default() }, ..self }
     }

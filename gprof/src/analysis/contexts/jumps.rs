@@ -60,8 +60,8 @@ impl<'a, 'data> FunctionJumps<'a, 'data> {
         }
     }
 
-    /// Passes each function to whose beginning a function jumps directly to `each`. Returns whether other jumps may lead to any
-    /// function; `None` if the code is not known.
+    /// Calls `each` with each function to whose beginning the function `from` jumps directly. Returns whether other
+    /// jumps of `from` may lead to any function; `None` if the code is not known.
     pub(super) fn each_direct(&self, from: FunctionId, each: impl FnMut(FunctionId)) -> Option<bool> {
         let mut known = self.known.borrow_mut();
         let targets = known.entry(from).or_insert_with(|| self.targets(from));

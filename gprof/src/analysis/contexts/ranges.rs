@@ -124,7 +124,8 @@ impl Shown<'_> {
             }
         };
         let mut most = self.outermost(numbers.len(), find);
-        // A site with very many functions is looked at as a whole. Ticks that count twice do not matter: the sum is a bound.
+        // A site with very many functions is looked at as a whole. Ticks that count twice do not matter: the sum is a
+        // bound.
         let crowds = self.contexts.crowds();
         let find =
             |at: usize, keys: &mut Vec<usize>| keys.extend(self.contexts.undecided(at).filter_map(|(_, of)| of.crowd));

@@ -10,8 +10,8 @@ const MOST_AT_SITE: usize = 32;
 /// The tail calls that may have happened.
 #[derive(Debug, Default)]
 pub struct TailCalls {
-    /// The functions that may have jumped to others, with the functions at which these jumps may have led. Where very many
-    /// functions were counted at a call site, the function with the site stands for them all: it calls them.
+    /// Pairs of functions: the first one may have jumped to the second one. If very many functions were counted at a
+    /// call site, the function with the call site stands for all of them, because this function calls them.
     pub pairs: Vec<(FunctionId, FunctionId)>,
     /// The number of functions that may have jumped to others.
     pub functions: usize,
@@ -20,7 +20,8 @@ pub struct TailCalls {
 }
 
 impl CallSites<'_, '_> {
-    /// Finds the tail calls that may have happened: jumps from a function to another that was counted at the same return address.
+    /// Finds the tail calls that may have happened: jumps from a function to another that was counted at the same
+    /// return address.
     #[must_use]
     pub fn tail_calls(&self) -> TailCalls {
         let (mut pairs, mut unknown) = (Vec::new(), Vec::new());

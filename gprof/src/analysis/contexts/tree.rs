@@ -1,6 +1,6 @@
 //! The tree of calling contexts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gmon::side_file::CutReason;
 
@@ -64,7 +64,8 @@ impl Context {
         (self.parent != ROOT).then_some(self.parent as usize)
     }
 
-    /// Returns whether the frame, or the lack of a frame between this one and its caller, is one of several possibilities.
+    /// Returns whether the frame, or the lack of a frame between this one and its caller, is one of several
+    /// possibilities.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
         self.doubt != Doubt::None
@@ -91,13 +92,16 @@ pub struct Contexts {
 pub(super) struct Growing {
     contexts: Contexts,
     known: HashMap<(u32, Frame, Doubt), u32>,
+    /// What was noted: contexts with indexes in `undecided`. A context may have an index for each call site of its
+    /// caller.
+    noted: HashSet<(u32, u32)>,
 }
 
 impl Growing {
     /// Returns the context of a frame below a context, which is added if the tree does not have it yet. Returns the caller's
     /// context if the tree is full.
     pub(super) fn add(&mut self, parent: Option<u32>, frame: Frame, doubt: Doubt) -> Option<u32> {
-        let Growing { contexts: Contexts { all, .. }, known } = self;
+        let Growing { contexts: Contexts { all, .. }, known, .. } = self;
         let parent = parent.unwrap_or(ROOT);
         let Some(next) = u32::try_from(all.len()).ok().filter(|next| *next != ROOT) else {
             return (parent != ROOT).then_some(parent);
@@ -131,9 +135,8 @@ impl Growing {
     /// Notes what may have been between the frame of a context and its caller.
     pub(super) fn note(&mut self, context: Option<u32>, undecided: u32) {
         let Some(context) = context else { return };
-        let noted = self.contexts.undecided_at.entry(context).or_default();
-        if !noted.contains(&undecided) {
-            noted.push(undecided);
+        if self.noted.insert((context, undecided)) {
+            self.contexts.undecided_at.entry(context).or_default().push(undecided);
         }
     }
 
@@ -208,8 +211,8 @@ impl Contexts {
         self.each_outermost_of(keys, |at, keys| keys.extend(key(at)), take);
     }
 
-    /// Visits all contexts with each of their keys, except for the keys that a context above has too. `find` appends the keys
-    /// of a context to a list.
+    /// Visits all contexts with each of their keys, except for the keys that a context above has too. `find` appends
+    /// the keys of a context to a list.
     pub(super) fn each_outermost_of(
         &self,
         keys: usize,
@@ -288,5 +291,26 @@ impl Children {
             take(at as usize, depth);
             left.extend(self.of(Some(at as usize)).iter().rev().map(|child| (*child, depth + 1)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function with many call sites. Work in proportion to the square of their number would not end.
+    #[test]
+    fn what_many_call_sites_leave_undecided_is_noted_once() {
+        const SITES: u32 = 2_000_000;
+        let mut growing = Growing::default();
+        let context = growing.add(None, Frame::Outside, Doubt::Between);
+        for site in 0..SITES {
+            growing.note(context, site);
+            growing.note(context, site);
+        }
+        growing.note(None, 0);
+        let contexts = growing.finish();
+        assert!(contexts.has_undecided());
+        assert_eq!(contexts.undecided_at, HashMap::from([(0, (0..SITES).collect::<Vec<_>>())]));
     }
 }

@@ -101,8 +101,8 @@ impl Graph {
         self.ranges.functions.get(&id).map(|range| around(share.own + share.children, *range))
     }
 
-    /// Returns the least and the longest inclusive time of the calls of an arc in samples, if tail calls leave a doubt. `time` is
-    /// the time that reports show.
+    /// Returns the least and the longest inclusive time of the calls of an arc in samples, if tail calls leave a doubt.
+    /// `time` is the time that reports show.
     #[must_use]
     pub fn arc_range(&self, caller: Option<FunctionId>, called: FunctionId, time: f64) -> Option<(f64, f64)> {
         self.ranges.pairs.get(&(caller, called)).map(|range| around(time, *range))

@@ -1,7 +1,7 @@
 //! A signal handler that passes signals on.
 
-/// Defines `$name`, a signal handler that calls `$handler` with its three arguments. If the result is not 0, it is the address of another
-/// handler, to which `$name` jumps as if the kernel had called that handler.
+/// Defines `$name`, a signal handler that calls `$handler` with its three arguments. If the result is not 0, it is the
+/// address of another handler, to which `$name` jumps as if the kernel had called that handler.
 #[allow(unused_macros, reason = "only Linux shares a signal with the program")]
 macro_rules! passing_handler {
     ($name:ident, $handler:ident) => {

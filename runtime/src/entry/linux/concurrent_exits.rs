@@ -1,20 +1,20 @@
 //! Several threads in `exit` or `quick_exit` at once: no thread ends the process before the profile is complete.
 //!
-//! glibc before version 2.41 lets any number of threads into `exit`. Each thread takes functions from the list of `atexit`. A
-//! thread that finds the list empty ends the process, even while another thread is still in `finish`, which is the last
-//! function of the list, and writes the profile. So the list must not become empty before the profile is complete. This
-//! module adds functions that run even later than `finish`. Each of them writes the profile, as `_exit` does, or waits for the
-//! thread that writes the profile. `quick_exit` and its list are the same. In static programs and with musl, a thread that
-//! ends the process calls our `_exit`, or waits for a lock of the C library.
+//! glibc before version 2.41 lets any number of threads into `exit`. Each thread takes functions from the list of
+//! `atexit`. A thread that finds the list empty ends the process, even while another thread is still in `finish`, which
+//! is the last function of the list, and writes the profile. So the list must not become empty before the profile is
+//! complete. This module adds functions that run even later than `finish`. Each of them writes the profile, as `_exit`
+//! does, or waits for the thread that writes the profile. The list of `quick_exit` gets such functions too. In static
+//! programs and with musl, a thread that ends the process calls our `_exit`, or waits for a lock of the C library.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use crate::control::{_mcleanup, is_unfinished};
 
-/// The functions in each list. glibc takes a function from the list before the function can put itself back. The list
-/// becomes empty only if more threads than this are between the two steps at the same moment. glibc has room for 32 functions
-/// before it allocates memory.
+/// The number of our functions in each list. glibc removes a function from the list and calls the function, which then
+/// adds itself to the list again. So the list becomes empty only if at least so many threads are between these two
+/// steps at the same moment. glibc has room for 32 functions before it allocates memory.
 const FUNCTIONS: usize = 8;
 
 unsafe extern "C" {
@@ -22,7 +22,8 @@ unsafe extern "C" {
     fn at_quick_exit(function: extern "C" fn()) -> c_int;
 }
 
-/// Adds the functions to both lists. Call this before the C library has registered `finish`: the functions then run later.
+/// Adds the functions to both lists. Call this before the C library has registered `finish`: the functions then run
+/// later.
 pub(super) fn keep_lists_filled() {
     for _ in 0..FUNCTIONS {
         add_to_exit();

@@ -48,7 +48,8 @@ pub(crate) enum Sampled {
     ByProcess,
     /// The kernel's ring.
     ByRing,
-    /// The kernel's ring, which leaves out the time in the kernel. So the CPU time does not say how many samples are due.
+    /// The kernel's ring, which leaves out the time in the kernel. So the CPU time does not say how many samples are
+    /// due.
     ByBlindRing,
 }
 
@@ -115,7 +116,8 @@ pub(super) fn put_sampling(out: &mut Writer) {
     put_text(out, property::CLOCK, if run().is_wall { b"wall" } else { b"cpu" });
 }
 
-/// Writes what takes the samples, and the CPU time that they stand for. A file that is written at the start has no time yet.
+/// Writes what takes the samples, and the CPU time that they stand for. A file that is written at the start has no time
+/// yet.
 fn put_cpu_time(out: &mut Writer) {
     let sampler = SAMPLER.load(Relaxed);
     put_text(out, property::SAMPLER, SAMPLERS.get(sampler as usize).copied().unwrap_or(b""));

@@ -1,9 +1,10 @@
 //! Alternate stacks for signals: whether the runtime's handlers use them.
 //!
-//! A handler with `SA_ONSTACK` runs on the thread's alternate stack if the thread has one. The handlers need the flag: the
-//! thread may run on the small stack of a coroutine, as Go's and OCaml's threads do. But the kernel ends the process if the
-//! signal's frame does not fit an alternate stack, or if the memory of the alternate stack is gone. So when a thread gets an
-//! alternate stack that is too small, or unmaps its alternate stack, all handlers of the runtime lose the flag.
+//! A handler with `SA_ONSTACK` runs on the thread's alternate stack if the thread has one. The handlers need the flag:
+//! the thread may run on the small stack of a coroutine, as Go's and OCaml's threads do. But the kernel ends the
+//! process if the signal's frame does not fit an alternate stack, or if the memory of the alternate stack is gone. So
+//! when a thread gets an alternate stack that is too small, or unmaps its alternate stack, all handlers of the runtime
+//! lose the flag.
 
 use core::ffi::{c_int, c_ulong};
 use core::mem::MaybeUninit;

@@ -86,9 +86,9 @@ pub(crate) fn disguised(signal: c_int, handler: usize) -> usize {
     if is_hidden(signal, handler) { SIG_DFL } else { handler }
 }
 
-/// Makes one of `entries`, each of which is a handler, the handler of a signal with the default action. The entry keeps flags
-/// that the program has set with the default action. Any other action stays, and the signal gets a handler when the program
-/// sets the default action.
+/// Gives a signal with the default action a handler: one of the entries that begin at `entries`. The number of the
+/// entry encodes flags that the program has set with the default action. A signal with another action keeps the action,
+/// and gets a handler when the program sets the default action.
 ///
 /// # Errors
 ///
@@ -124,15 +124,16 @@ pub(crate) fn reveal(signal: c_int) -> bool {
     is_ours
 }
 
-/// Makes all handlers of the runtime leave alternate stacks alone, because a thread's alternate stack is too small or about to
-/// be unmapped. The program does not see the difference.
+/// Makes all handlers of the runtime leave alternate stacks alone, because a thread's alternate stack is too small or
+/// about to be unmapped. The program does not see the difference.
 pub(crate) fn leave_alternate_stacks() {
     if !stop_using() {
         return;
     }
     for signal in (1..=SIGRTMAX).filter(|signal| hidden(*signal) != 0) {
         let mut found = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
-        // SAFETY: nothing is set, and the kernel writes an action; then an action that the kernel had, with another flag.
+        // SAFETY: nothing is set, and the kernel writes an action; then an action that the kernel had, with another
+        // flag.
         unsafe {
             let is_found = signal::set_action(signal, ptr::null(), &raw mut found).is_ok();
             if is_found && is_hidden(signal, found.handler) {

@@ -1,4 +1,5 @@
-//! The program's action for the sampling signal. The kernel's handler stays the runtime's, which passes the program's signals on.
+//! The program's action for the sampling signal. The kernel's handler stays the runtime's, which passes the program's
+//! signals on.
 //!
 //! The record belongs to this process. The child of a `vfork` must not change it.
 
@@ -21,7 +22,11 @@ static HANDLER: AtomicUsize = AtomicUsize::new(SIG_DFL);
 static FLAGS: AtomicUsize = AtomicUsize::new(0);
 static MASK: AtomicU64 = AtomicU64::new(0);
 
-/// Whether the runtime and the program share the signal: it is the sampling signal, for which the runtime has a handler.
+/// KILL and STOP, which the kernel removes from the mask of an action.
+const NEVER_BLOCKED: u64 = 1 << 8 | 1 << 18;
+
+/// Whether the runtime and the program share the signal: it is the sampling signal, for which the runtime has a
+/// handler.
 pub(crate) fn is_shared(signal: c_int) -> bool {
     signal == SAMPLING_SIGNAL && hidden(signal) != 0
 }
@@ -36,13 +41,14 @@ pub(crate) fn programs_action() -> (usize, u32, u64) {
     (HANDLER.load(SeqCst), FLAGS.load(SeqCst) as u32, MASK.load(SeqCst))
 }
 
-/// Sets the program's action. The kernel gets the flags that decide where the handler runs and whether system calls are restarted.
+/// Sets the program's action. The kernel gets the flags that decide where the handler runs and whether system calls are
+/// restarted.
 pub(crate) fn set_programs_action(action: &Action) -> Result<(), Errno> {
     let flags = action.flags as usize;
     let has_handler = action.handler != SIG_DFL && action.handler != SIG_IGN;
     let kept = if has_handler { flags & (SA_RESTART | SA_ONSTACK) } else { SA_RESTART | SA_ONSTACK };
     FLAGS.store(flags | SA_RESTORER, SeqCst);
-    MASK.store(action.mask[0], SeqCst);
+    MASK.store(action.mask[0] & !NEVER_BLOCKED, SeqCst);
     HANDLER.store(action.handler, SeqCst);
     put(hidden(SAMPLING_SIGNAL), SA_SIGINFO | kept & (alternate_stack() | !SA_ONSTACK), u64::MAX)
 }
@@ -68,8 +74,9 @@ pub(crate) fn is_programs() -> bool {
     HANDLER.load(SeqCst) != SIG_DFL
 }
 
-/// Prepares for the program's handler, which gets a signal that the runtime's handler got: blocks the signals that the kernel would block.
-/// The result is the address of the handler; 0 if the program ignores the signal.
+/// Blocks the signals that the kernel would block for the program's handler. Call this in the runtime's handler before
+/// that jumps to the program's handler. The result is the address of the program's handler; 0 if the program ignores
+/// the signal.
 ///
 /// # Safety
 ///

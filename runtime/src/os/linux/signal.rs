@@ -40,8 +40,6 @@ pub(crate) const SIG_UNBLOCK: usize = 1;
 const SIG_SETMASK: usize = 2;
 pub(crate) const SIG_DFL: usize = 0;
 pub(super) const SIG_IGN: usize = 1;
-const SI_USER: i32 = 0;
-const SI_QUEUE: i32 = -1;
 const SI_TIMER: i32 = -2;
 const SI_TKILL: i32 = -6;
 pub(super) const SA_SIGINFO: usize = 4;
@@ -121,11 +119,6 @@ impl SignalInfo {
     /// delivered.
     pub(crate) fn expiries(&self) -> u32 {
         if self.code == SI_TIMER { 1 + self.overrun.max(0) as u32 } else { 1 }
-    }
-
-    /// Whether a process sent the signal, by `kill`, `tgkill` or `sigqueue`.
-    pub(crate) fn is_sent(&self) -> bool {
-        matches!(self.code, SI_USER | SI_QUEUE | SI_TKILL)
     }
 
     /// Whether an instruction raised the signal and would raise it again. Some such signals are not recognized: a

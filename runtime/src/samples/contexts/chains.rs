@@ -1,8 +1,8 @@
 //! Counts ticks in the node of a chain of frames.
 //!
-//! The tree has a bound. A chain for which there is no room loses frames in the middle: below the outer frames that the tree has
-//! already comes the reason [`CutReason::NO_MEMORY`], and below the reason come the innermost frames. So callers keep their time. These
-//! nodes are nodes that whole chains do not take.
+//! The tree has a bound. A chain for which there is no room loses frames in the middle: below the outer frames that the
+//! tree has already comes the reason [`CutReason::NO_MEMORY`], and below the reason come the innermost frames. So
+//! callers keep their time. A part of the tree is reserved for such chains.
 
 use core::sync::atomic::Ordering::Release;
 
@@ -16,10 +16,10 @@ use crate::unwind::{Cut, Ending};
 /// The frames that are kept of a stack that is too deep. If such a recursion calls itself at several places, each sample has a
 /// path of its own, and its whole chain would need thousands of nodes.
 pub(super) const KEPT_OF_DEEP: usize = 64;
-/// The nodes that whole chains do not take.
+/// The nodes that are reserved for chains for which there is no room: whole chains do not take these nodes.
 const NODES_WITHOUT_ROOM: u32 = 1 << 17;
-/// What is kept of a chain for which there is no room, until the tree has so many nodes: the most outer frames and the most inner
-/// frames. The fewer frames are kept, the more chains share nodes.
+/// The most outer frames and the most inner frames that are kept of a chain for which there is no room, until the tree
+/// has the third number of nodes. The fewer frames are kept, the more chains share nodes.
 const KEPT_WITHOUT_ROOM: [(usize, usize, u32); 3] = [
     (usize::MAX, 8, MOST_NODES - NODES_WITHOUT_ROOM / 2),
     (4, 8, MOST_NODES - NODES_WITHOUT_ROOM / 4),
@@ -104,7 +104,7 @@ impl Contexts {
             }
             let mut left = outer.len() + frames.len();
             for frame in outer.iter().chain(frames.iter().rev()).take(*most_outer) {
-                // A tree that may have no node finds nodes, and adds none.
+                // With a bound of 0 nodes, the tree only finds nodes and adds none.
                 let Some(next) = self.tree.child(node, *frame, 0) else { break };
                 (node, left) = (next, left - 1);
             }

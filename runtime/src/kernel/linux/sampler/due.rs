@@ -8,7 +8,8 @@ use crate::samples::{self, bins};
 /// Starts a timer with its first expiry after `first` nanoseconds, or resumes the timer at the time `now` as its
 /// account requires. If a seccomp filter hides the time, the timer starts anew.
 pub(super) fn start_timer(timer: Timer, account: &Account, now: Option<u64>, first: i64) -> Result<(), Errno> {
-    // The time is relative. The kernel would let a timer expire at once, here, whose time had passed when the call began.
+    // The time is relative. If the kernel got a time that has passed, it would send the signal at once, and this place
+    // would be sampled.
     let next = now.map_or(first, |now| account.start(now, first as u64, period() as u64).saturating_sub(now) as i64);
     timer.set(next.max(1), period())
 }

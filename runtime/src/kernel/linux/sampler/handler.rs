@@ -46,8 +46,8 @@ pub(super) fn is_replaced() -> bool {
 
 passing_handler!(pass_on_expiry, on_expiry);
 
-/// Handles the timers' signal, and SIGPROF where the interval timer serves. The result is the address of the program's handler, to which
-/// [`pass_on_expiry`] passes a signal that is not the runtime's; 0 for none.
+/// Handles the timers' signal, and SIGPROF where the interval timer serves. The result is the address of the program's
+/// handler, to which [`pass_on_expiry`] passes a signal that is not the runtime's; 0 for none.
 pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo, context: *const c_void) -> usize {
     // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are valid.
     let (pc, info) = unsafe { (interrupted_pc(context), &*info) };
@@ -79,18 +79,21 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
         };
         samples::count(pc, ticks, Stack::Interrupted(context));
         return 0;
-    } else if info.is_sent() {
+    }
+    if signal == SAMPLING_SIGNAL {
         // SAFETY: as above, and these are the handler's arguments.
-        let waits = unsafe { let_signal_wait(signal, info, context.cast_mut(), is_let_in) };
-        if waits {
+        if unsafe { let_signal_wait(signal, info, context.cast_mut(), is_let_in) } {
             return 0;
         }
+        if is_programs() {
+            // SAFETY: as above.
+            return unsafe { programs_handler(context.cast_mut()) };
+        }
     }
-    if signal == SAMPLING_SIGNAL && is_programs() {
-        // SAFETY: as above.
-        return unsafe { programs_handler(context.cast_mut()) };
+    // A timer of the program takes no samples.
+    if info.timer_value().is_none() {
+        samples::count(pc, 1, Stack::Interrupted(context));
     }
-    samples::count(pc, info.expiries(), Stack::Interrupted(context));
     0
 }
 

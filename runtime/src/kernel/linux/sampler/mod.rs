@@ -180,7 +180,8 @@ pub(crate) fn settle_for_good() {
     process::settle(true);
 }
 
-/// Reports what differs from what was reported before. Call this before a file is written, which has the CPU time up to then.
+/// Reports what differs from what was reported before. Call this before a file is written, which has the CPU time up to
+/// then.
 pub(crate) fn report() {
     count_time();
     report::report();

@@ -1,7 +1,8 @@
 //! The phase of timers: when a timer expires for the first time.
 //!
-//! Ticks must be a fair sample of the CPU time of all threads, however long each thread lives: the expected number of ticks of a thread is
-//! its CPU time divided by the period. So the time to the first expiry differs from timer to timer.
+//! Ticks must be a fair sample of the CPU time of all threads, however long each thread lives: the expected number of
+//! ticks of a thread is its CPU time divided by the period. So the time to the first expiry differs from timer to
+//! timer.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -13,24 +14,26 @@ pub(super) fn first_expiry(number: i32) -> i64 {
     first(turn_of(number), period(), kernel_tick())
 }
 
-/// A part of 2^32 for the thread or the process with this number, each of which is as likely as any other.
+/// A number of 32 bits for the thread or the process with this number. Each number of 32 bits is equally likely.
 pub(super) fn turn_of(number: i32) -> u32 {
     turn(number, PER_PROCESS.start_time.load(Relaxed))
 }
 
-/// A part of 2^32 that differs from timer to timer. The system gives threads and processes one number after the other, and multiples of the
-/// golden ratio spread these evenly. In a container, each run of a program may have the same number, so the start of the run counts too.
+/// A number of 32 bits that differs from timer to timer. The system counts up the numbers of threads and processes, and
+/// multiples of the golden ratio spread such numbers evenly. In a container, each run of a program may have the same
+/// process number, so the start time of the run counts too.
 fn turn(number: i32, start: u64) -> u32 {
     const GOLDEN_RATIO: u32 = 0x9e37_79b9;
     (number as u32).wrapping_mul(GOLDEN_RATIO).wrapping_add(start as u32)
 }
 
-/// The time to the first expiry at this part of a period.
+/// The time to the first expiry: the part `turn / 2^32` of a period, rounded down to ticks of the kernel.
 ///
-/// Timers of wall-clock time expire when they are due: the first expiry is at any time of the period. Timers of CPU time expire at the first
-/// tick of the kernel that meets the thread after their time. So the time is a whole number of ticks of the kernel. Then the first tick of
-/// the kernel that meets a thread brings the first expiry of one thread among `period / kernel_tick`, whenever that tick comes, also if it is
-/// the only one that ever meets the thread; and so does each later tick.
+/// Timers of wall-clock time expire when they are due: the first expiry is at any time of the period. A timer of CPU
+/// time expires at the first tick of the kernel that meets the thread after the timer's time. A time that is a whole
+/// number of the kernel's ticks gives each of these ticks the same chance: one of `period / kernel_tick` threads
+/// expires at the first tick that meets it, one at the second tick, and so on. The moment of the tick does not matter,
+/// nor whether more ticks ever meet the thread.
 fn first(turn: u32, period: i64, kernel_tick: i64) -> i64 {
     let within = ((period >> 8) * i64::from(turn)) >> 24;
     // A timer that is set to 0 is stopped.
@@ -43,7 +46,8 @@ mod tests {
 
     const MILLISECOND: i64 = 1_000_000;
 
-    /// The ticks of threads that each live for `life`, for each thread. The kernel's tick meets each thread at another moment.
+    /// The ticks of threads that each live for `life`, for each thread. The kernel's tick meets each thread at another
+    /// moment.
     fn ticks_of_lives(life: i64, period: i64, kernel_tick: i64) -> f64 {
         const THREADS: i32 = 20_000;
         let ticks: i64 = (0..THREADS)
@@ -66,8 +70,8 @@ mod tests {
             {
                 let expected = life as f64 / period as f64;
                 let found = ticks_of_lives(life, period, kernel_tick);
-                // Where a period is not a whole number of the kernel's ticks, a part of the thread's last tick of the kernel may be
-                // missing or too much.
+                // Where a period is not a whole number of the kernel's ticks, a part of the thread's last tick of the
+                // kernel may be missing or too much.
                 let rest = (period % kernel_tick) as f64 / period as f64;
                 let limit = (0.02 + 0.55 * rest) * expected.min(1.0) + 0.001;
                 assert!((found - expected).abs() <= limit, "{rate} of {kernel_rate}: {life}: {found}, not {expected}");
