@@ -68,7 +68,8 @@ fn profiles(
         let is_known = files.last().is_some_and(|beside| matches!(beside.program, Program::Other(..)));
         let by_calls = || if is_known { None } else { calls.find(&profile) };
         let other = raw_samples::mismatch(&profile, elsewhere, &image.code);
-        let by_addresses = || address_mismatch::find(&profile, &image.code);
+        let expected = address_mismatch::expected(&image.code, image.sampled.as_ref());
+        let by_addresses = || address_mismatch::find(&profile, &expected);
         if let Some(mismatch) = other.or_else(by_addresses).or_else(by_calls) {
             let _ = writeln!(progress, "gprof: warning: {path}: {mismatch}");
         }

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use gmon_tests::gprof;
+use gmon_tests::{compile, gprof};
 
 use crate::small::{printed, profiled, run};
 
@@ -63,6 +63,25 @@ fn reports_by_line_need_line_tables() {
     assert_eq!(said(&directory, "prog gmon.out"), "");
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/gnu");
     assert!(!said(&data, "-l inlined inlined.gmon").contains("no line tables"));
+}
+
+#[test]
+fn stabs_are_named() {
+    let image = compile("habits_stabs", &["stabs.c"], &[]);
+    let profile = gmon_tests::run(&image);
+    let line = |options: &str| format!("{options}a.out {}", profile.file_name().unwrap().display());
+    let place = image.parent().unwrap();
+    for option in ["-l", "-A"] {
+        let text = said(place, &line(&format!("{option} ")));
+        let expected = format!("has stabs, which gprof does not read: {option} needs DWARF: compile with -gdwarf");
+        assert_eq!(text, format!("gprof: warning: a.out: {expected}\n"));
+    }
+    assert_eq!(said(place, &line("")), "");
+    // A part of the program has lines.
+    let mixed = compile("habits_stabs_mixed", &["stabs.c"], &["-g"]);
+    fs::copy(&profile, mixed.with_file_name("gmon.out")).unwrap();
+    let text = said(mixed.parent().unwrap(), &line("-l "));
+    assert!(text.lines().any(|line| line.contains("a.out: has stabs")) && !text.contains("no line tables"), "{text}");
 }
 
 /// Without a program, `-i` tells what a file is.

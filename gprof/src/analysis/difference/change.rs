@@ -139,7 +139,10 @@ mod tests {
         // All of 100 long samples, and 9,500 of 10,000: 9,505 of 10,100 short ones, and the error of such a share.
         let (all, most) = (Time { variance: Some(1.0), ..samples(100.0, 1.0) }, samples(9500.0, 0.01));
         let share = (100.0 * 0.01 + 95.0) / 1.01 / 100.0;
-        assert!(is_near(variance(all, Time { variance: Some(0.01), ..most }, Some(100.0)), 101.0 * share * (1.0 - share)));
+        assert!(is_near(
+            variance(all, Time { variance: Some(0.01), ..most }, Some(100.0)),
+            101.0 * share * (1.0 - share)
+        ));
         // Times that may have samples in common.
         let both = samples(9.0, 1.0).with(samples(16.0, 1.0));
         assert_eq!((both.time, both.variance), (25.0, Some(49.0)));

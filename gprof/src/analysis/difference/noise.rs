@@ -9,8 +9,9 @@ use super::change::Change;
 /// The numbers of standard errors for 1, 2, 4, 8, … changes: for 2ⁿ changes, the quantile of the standard normal distribution
 /// at 1 − 1/2000/2ⁿ, rounded up. Half of the level is for growth, and half for the opposite.
 const LIMITS: [f64; 34] = [
-    3.291, 3.481, 3.663, 3.837, 4.004, 4.165, 4.320, 4.471, 4.617, 4.759, 4.897, 5.031, 5.163, 5.291, 5.416, 5.539, 5.659,
-    5.777, 5.893, 6.006, 6.117, 6.227, 6.335, 6.441, 6.545, 6.648, 6.749, 6.849, 6.948, 7.045, 7.141, 7.235, 7.329, 7.421,
+    3.291, 3.481, 3.663, 3.837, 4.004, 4.165, 4.320, 4.471, 4.617, 4.759, 4.897, 5.031, 5.163, 5.291, 5.416, 5.539,
+    5.659, 5.777, 5.893, 6.006, 6.117, 6.227, 6.335, 6.441, 6.545, 6.648, 6.749, 6.849, 6.948, 7.045, 7.141, 7.235,
+    7.329, 7.421,
 ];
 
 /// Sets the number of standard errors below which these changes are noise, and returns it.
