@@ -12,6 +12,7 @@ use super::selection::Selections;
 use super::symbolize::{Symbolized, Symbolizer};
 use crate::cli::options::{Options, Wanted};
 use crate::error::Error;
+use crate::image::Image;
 use crate::load::Loaded;
 use crate::symbols::functions::Functions;
 use crate::symbols::sources::Sources;
@@ -111,7 +112,7 @@ pub(crate) fn analyze<'a>(
     Ok(analysis)
 }
 
-/// Warns if reports about lines need line tables, and no image has one.
+/// Warns if reports about lines need line tables, and no image has one, or an image has lines in stabs.
 fn warn_without_lines(loaded: &Loaded, options: &Options, wanted: Wanted, warnings: &mut dyn Write) {
     let needs = [
         // GNU's sums are by line, whatever the user asks for.
@@ -121,7 +122,16 @@ fn warn_without_lines(loaded: &Loaded, options: &Options, wanted: Wanted, warnin
         ("-A", wanted.source, "shows nothing"),
     ];
     let Some((option, _, effect)) = needs.into_iter().find(|(_, is_given, _)| *is_given) else { return };
-    if options.symbols.is_none() && !loaded.images().iter().any(|image| image.files.has_lines()) {
+    let with_stabs = loaded.images().iter().zip(&options.images).filter(|(image, _)| image.files.has_stabs());
+    for (_, named) in with_stabs {
+        let image = named.image.display();
+        let _ = writeln!(
+            warnings,
+            "gprof: warning: {image}: has stabs, which gprof does not read: {option} needs DWARF: compile with -gdwarf"
+        );
+    }
+    let is_known = |image: &Image<'_>| image.files.has_lines() || image.files.has_stabs();
+    if options.symbols.is_none() && !loaded.images().iter().any(is_known) {
         let images: Vec<String> = options.images.iter().map(|named| named.image.display().to_string()).collect();
         let images = images.join(", ");
         // A warning that cannot be written is dropped: nobody can read it.

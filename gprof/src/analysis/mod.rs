@@ -59,9 +59,7 @@ pub use clock::Clock;
 pub use context_rows::{ContextRow, ContextTable};
 pub use contexts::sums::StackSums;
 pub use contexts::tree::Frame;
-pub use difference::{
-    Change, ChangedFrame, Difference, DifferenceFlame, DifferenceRow, NOISE_ERRORS, Presence, difference,
-};
+pub use difference::{Change, ChangedFrame, Difference, DifferenceFlame, DifferenceRow, Presence, difference};
 pub use drawn_graph::{DrawnCall, DrawnFunction, DrawnGraph};
 pub use errors::Errors;
 pub use flame::{Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};

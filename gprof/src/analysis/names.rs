@@ -97,9 +97,11 @@ impl Analysis<'_> {
     fn add_inline_callers(&self, id: FunctionId, text: &mut Vec<u8>) {
         for caller in self.inline_stacks.get(&self.functions[id].address).into_iter().flatten() {
             let name = self.readable(caller.function);
+            text.extend_from_slice(&[&b" in "[..], &name].concat());
             let file = if self.names.paths { &caller.file } else { base(&caller.file) };
-            let location = [&b" in "[..], &name, b" (", file, format!(":{})", caller.line).as_bytes()].concat();
-            text.extend_from_slice(&location);
+            if !file.is_empty() || caller.line != 0 {
+                text.extend_from_slice(&[b" (", file, format!(":{})", caller.line).as_bytes()].concat());
+            }
         }
     }
 }

@@ -150,12 +150,15 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let has_lines = options.needs_sources(wanted) && options.symbols.is_none();
         let lines = if has_lines { image.files.lines() } else { Lines::default() };
         let mut functions = Functions::new(symbols, code.end);
-        let mut inline_stacks = InlineStacks::new();
+        let (mut inline_stacks, mut inlined_starts) = (InlineStacks::new(), Vec::new());
         // GNU looks at the section .text alone, and leaves out functions without code even if there are no lines.
         if options.by_line && (!lines.is_empty() || (!rules.takes_all_segments && has_lines)) {
             let pieces;
             (pieces, inline_stacks) = self.pieces(image, shift, &lines, &functions);
             order.extend(pieces.iter().map(|piece| piece.address));
+            if names_copies(options) {
+                inlined_starts = functions.inlined_starts(&pieces);
+            }
             functions = functions.with_lines(pieces, code.end);
         }
         if options.merge_clones && rules.merges_parts {
@@ -164,6 +167,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         if let Some(files) = object_files.as_ref().filter(|_| rules.merges_parts) {
             functions.merge_parts(|function| files.is_file(function));
         }
+        functions.rename(inlined_starts);
         let by_function = options.inlines && !options.by_line;
         let inlined = by_function.then(|| Inlined::find(code.clone(), &lines, &image.files, &functions));
         let sources = Sources::new(&order, &functions, &lines);
@@ -218,6 +222,11 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
     }
 }
 
+/// Whether copies that the compiler made are functions of their own. GNU gprof knows no copies.
+fn names_copies(options: &Options) -> bool {
+    options.rules.takes_all_segments && !options.merge_clones
+}
+
 /// Returns the symbols of all lines that the reports may show.
 fn pieces<'data>(
     options: &Options,
@@ -236,6 +245,8 @@ fn pieces<'data>(
     // A damaged file may claim to have more code than it has.
     let every_byte = text_only && image.machine_code.bytes.len() as u64 >= code.end - code.start;
     let (files, by_caller) = (&image.files, options.inlines);
-    let symbolizer = LineSymbolizer { lines, files, functions, owners: &owners, every_byte, by_caller, profiled };
+    let owners = &owners;
+    let names_copies = names_copies(options);
+    let symbolizer = LineSymbolizer { lines, files, functions, owners, every_byte, names_copies, by_caller, profiled };
     symbolizer.symbols(code.clone())
 }

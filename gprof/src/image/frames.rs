@@ -8,6 +8,7 @@ use gimli::Dwarf;
 use super::limits;
 use super::sections::{Reader, Sections};
 use super::split_units::Units;
+use super::unreached::AllUnreached;
 
 /// A place where a function was inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Frames<'a> {
     context: Context<Reader<'a>>,
     /// The split units, which are in other files.
     split: Units<'a>,
+    /// The inlined functions that `context` does not find.
+    unreached: AllUnreached<'a>,
     /// The number of bytes of callers that may still be returned.
     left: Cell<usize>,
 }
@@ -53,8 +56,8 @@ impl<'a> Frames<'a> {
             return None;
         }
         let left = usize::try_from(sections.len()).unwrap_or(usize::MAX).saturating_mul(16).saturating_add(ROOM);
-        let split = split(&dwarf);
-        Some(Frames { context: Context::from_dwarf(dwarf).ok()?, split, left: Cell::new(left) })
+        let (split, unreached) = (split(&dwarf), AllUnreached::find(sections));
+        Some(Frames { context: Context::from_dwarf(dwarf).ok()?, split, unreached, left: Cell::new(left) })
     }
 
     /// The frames of an address, as addr2line returns them.
@@ -80,6 +83,9 @@ impl<'a> Frames<'a> {
     /// `None`, unless the function was inlined and has no symbol.
     #[must_use]
     pub fn innermost(&self, address: u64) -> Option<&'a [u8]> {
+        if let Some(name) = self.innermost_unreached(address) {
+            return Some(name);
+        }
         let mut frames = self.find(address)?;
         let function = frames.next().ok()??.function?;
         let name = function.name.slice();
@@ -88,9 +94,16 @@ impl<'a> Frames<'a> {
         (!name.is_empty() && (is_mangled || is_c(function.language) || is_inlined())).then_some(name)
     }
 
+    fn innermost_unreached(&self, address: u64) -> Option<&'a [u8]> {
+        self.unreached.at(address).next().map(|inlined| inlined.name).filter(|name| !name.is_empty())
+    }
+
     /// The name of the innermost inlined function at an address, if any function was inlined there.
     #[must_use]
     pub fn inlined(&self, address: u64) -> Option<&'a [u8]> {
+        if let Some(name) = self.innermost_unreached(address) {
+            return Some(name);
+        }
         let mut frames = self.find(address)?;
         let inlined = frames.next().ok()??;
         frames.next().ok()??;
@@ -104,10 +117,10 @@ impl<'a> Frames<'a> {
         let Some(mut frames) = self.find(address) else {
             return Vec::new();
         };
-        let mut found = Vec::new();
+        let mut found: Vec<&'a [u8]> = self.unreached.at(address).take(DEEPEST).map(|inlined| inlined.name).collect();
         while let Ok(Some(frame)) = frames.next() {
             found.push(frame.function.map_or(&[][..], |function| function.name.slice()));
-            if found.len() == DEEPEST {
+            if found.len() >= DEEPEST {
                 break;
             }
         }
@@ -129,18 +142,30 @@ impl<'a> Frames<'a> {
         let Some(mut frames) = self.find(address) else {
             return found;
         };
-        let _ = frames.next();
+        let mut add = |function: &'a [u8], file: Vec<u8>, line: u32| {
+            let left = self.left.get().checked_sub(size_of::<Caller<'_>>() + file.len());
+            self.left.set(left.unwrap_or(self.left.get()));
+            found.extend(left.map(|_| Caller { function, file, line }));
+            left.is_some() && found.len() < DEEPEST
+        };
+        // The first function was inlined into the second one. The debug information does not tell where.
+        let mut unreached = self.unreached.at(address);
+        let mut is_told = unreached.next().is_none();
+        for inlined in unreached {
+            if !add(inlined.name, Vec::new(), 0) {
+                return found;
+            }
+        }
+        if is_told {
+            let _ = frames.next();
+        }
         while let Ok(Some(frame)) = frames.next() {
             let function = frame.function.map_or(&[][..], |function| function.name.slice());
-            let location = frame.location.as_ref();
+            let location = frame.location.as_ref().filter(|_| is_told);
+            is_told = true;
             let file = location.and_then(|location| location.file).unwrap_or_default().as_bytes().to_vec();
             let line = location.and_then(|location| location.line).unwrap_or_default();
-            let Some(left) = self.left.get().checked_sub(size_of::<Caller<'_>>() + file.len()) else {
-                break;
-            };
-            self.left.set(left);
-            found.push(Caller { function, file, line });
-            if found.len() == DEEPEST {
+            if !add(function, file, line) {
                 break;
             }
         }

@@ -34,6 +34,7 @@ mod symbols;
 mod synthetic_symbols;
 mod units;
 mod unknown_jumps;
+mod unreached;
 
 pub(crate) use code_bytes::CodeBytes;
 pub use debug_file::DEFAULT_DIRECTORY;

@@ -98,6 +98,8 @@ pub(super) struct Sections<'data> {
     pub(super) code: Vec<Range<u64>>,
     /// Whether a part of the line tables could not be read, among the parts that were read.
     pub(super) has_damaged_lines: AtomicBool,
+    /// Whether there is debug information in stabs, which this crate does not read.
+    pub(super) has_stabs: bool,
 }
 
 impl<'data> Sections<'data> {
@@ -139,6 +141,7 @@ impl<'data> Sections<'data> {
             },
             code: Vec::new(),
             has_damaged_lines: AtomicBool::new(false),
+            has_stabs: section(".stab").is_some_and(|found| !found.data.is_empty()),
         }
     }
 

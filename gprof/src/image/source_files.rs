@@ -76,6 +76,12 @@ impl<'data> SourceFiles<'data> {
         !self.sections.get(SectionId::DebugLine).slice().is_empty()
     }
 
+    /// Returns whether there is debug information in stabs, which this crate does not read.
+    #[must_use]
+    pub fn has_stabs(&self) -> bool {
+        self.sections.has_stabs
+    }
+
     /// Reads the lines of all code.
     #[must_use]
     pub fn lines(&self) -> Lines<'_> {

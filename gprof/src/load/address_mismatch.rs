@@ -14,6 +14,13 @@ const LIVE_PAGES: [u64; 2] = [1 << 12, 1 << 16];
 /// Addresses are mapped in pages, so that ranges may differ by less than a page.
 const PAGE: u64 = 4096;
 
+/// The addresses that a profile may have: those of the program's code, and those that the program's own runtime samples, if the image
+/// tells. MinGW's linker may define `etext`, where the samples end, behind the code.
+pub(super) fn expected(code: &Range<u64>, sampled: Option<&Range<u64>>) -> Range<u64> {
+    let sampled = sampled.filter(|sampled| !sampled.is_empty()).unwrap_or(code);
+    code.start.min(sampled.start)..code.end.max(sampled.end)
+}
+
 /// Checks a profile against the addresses of the program's code. Returns the warning if the profile does not fit.
 pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
     let code = code.start & !(PAGE - 1)..code.end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
@@ -81,6 +88,18 @@ mod tests {
         }
         assert_eq!(find(&profile(None, &[]), &code), None);
         assert_eq!(find(&profile(None, &[0x1100, 9]), &code), None);
+    }
+
+    #[test]
+    fn a_program_that_samples_more_than_its_code() {
+        let (code, of_program) = (0x1000..0x2345, profile(Some(0x1010..0x3210), &[0x1100]));
+        assert!(find(&of_program, &code).is_some());
+        assert_eq!(find(&of_program, &expected(&code, Some(&(0x1010..0x320e)))), None);
+        assert!(find(&profile(Some(0x1010..0x4004), &[]), &expected(&code, Some(&(0x1010..0x320e)))).is_some());
+        assert_eq!(
+            [None, Some(&Range { start: 0x5000, end: 0x1000 })].map(|sampled| expected(&code, sampled)),
+            [code.clone(), code]
+        );
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::sync::Arc;
 
 use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Histogram, Profile};
 
@@ -10,8 +9,7 @@ use super::build_mismatch::{self, Doubts};
 use super::call_mismatch::CallCheck;
 use super::image_runs::tell;
 use super::input_files::{ImageFile, InputFiles};
-use super::loaded::{LoadedSides, Parsed, ParsedFiles};
-use super::outside::OutsideImages;
+use super::loaded::{Parsed, ParsedFiles};
 use super::shared_objects::{Program, RunFiles};
 use super::{Loaded, address_mismatch, profile_file, raw_samples, slide, sum};
 use crate::cli::bsd::{Arguments, Dialect};
@@ -42,20 +40,7 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
         }
         Ok::<_, Error>(Parsed { images, file_map: None })
     })?;
-    let (contents, outside_images) = (Contents::default(), OutsideImages::default());
-    let (files, sides) = (Vec::new(), LoadedSides::default());
-    let parsed = Arc::new(parsed);
-    Ok(Loaded {
-        parsed,
-        profile,
-        all_calls: None,
-        contents,
-        files,
-        outside_images,
-        stacks: None,
-        sides,
-        mismatches: Vec::new(),
-    })
+    Ok(Loaded::without_sides(parsed, profile, Contents::default()))
 }
 
 /// Reads all profiles of an image, and returns their sum.
@@ -83,7 +68,8 @@ fn profiles(
         let is_known = files.last().is_some_and(|beside| matches!(beside.program, Program::Other(..)));
         let by_calls = || if is_known { None } else { calls.find(&profile) };
         let other = raw_samples::mismatch(&profile, elsewhere, &image.code);
-        let by_addresses = || address_mismatch::find(&profile, &image.code);
+        let expected = address_mismatch::expected(&image.code, image.sampled.as_ref());
+        let by_addresses = || address_mismatch::find(&profile, &expected);
         if let Some(mismatch) = other.or_else(by_addresses).or_else(by_calls) {
             let _ = writeln!(progress, "gprof: warning: {path}: {mismatch}");
         }

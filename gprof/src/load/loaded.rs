@@ -80,6 +80,21 @@ impl LoadedSides {
 }
 
 impl Loaded {
+    /// Images with the sum of their profiles, whose runs left nothing else.
+    pub(super) fn without_sides(parsed: ParsedFiles, profile: Profile, contents: Contents) -> Loaded {
+        Loaded {
+            parsed: Arc::new(parsed),
+            profile,
+            all_calls: None,
+            contents,
+            files: Vec::new(),
+            outside_images: OutsideImages::default(),
+            stacks: None,
+            sides: LoadedSides::default(),
+            mismatches: Vec::new(),
+        }
+    }
+
     /// The images, each at its place in the common address space.
     pub(crate) fn images(&self) -> &Images<'_> {
         &self.parsed.borrow_dependent().images

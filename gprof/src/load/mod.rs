@@ -43,9 +43,8 @@ use crate::image::address_space::Images;
 use crate::terminal::progress::Progress;
 use input_files::{ImageFile, InputFiles};
 pub use loaded::Loaded;
-use loaded::{LoadedSides, Parsed, ParsedFiles};
+use loaded::{Parsed, ParsedFiles};
 use loading::Loading;
-use outside::OutsideImages;
 
 /// Reads all input files of a report. Warnings go to `progress`.
 ///
@@ -107,18 +106,5 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
         Ok::<_, Error>(Parsed { images, file_map: None })
     })?;
     let contents = Contents { samples: true, calls: true, callers: false };
-    let outside_images = OutsideImages::default();
-    let (files, sides) = (Vec::new(), LoadedSides::default());
-    let parsed = Arc::new(parsed);
-    Ok(Loaded {
-        parsed,
-        profile,
-        all_calls: None,
-        contents,
-        files,
-        outside_images,
-        stacks: None,
-        sides,
-        mismatches: Vec::new(),
-    })
+    Ok(Loaded::without_sides(parsed, profile, contents))
 }

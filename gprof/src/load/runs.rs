@@ -150,7 +150,8 @@ impl Reading<'_> {
     fn mismatch(&self, profile: &Profile, beside: Option<&RunFiles>) -> Option<String> {
         let is_known = beside.is_some_and(|beside| matches!(beside.program, Program::Other(..)));
         let calls = self.calls.as_ref().filter(|_| !is_known);
-        address_mismatch::find(profile, &self.code).or_else(|| calls?.find(profile))
+        let expected = address_mismatch::expected(&self.code, self.sampled.as_ref());
+        address_mismatch::find(profile, &expected).or_else(|| calls?.find(profile))
     }
 
     /// Reads many profiles on all cores. Returns `None` when the profiles are few, when one of them can be read only

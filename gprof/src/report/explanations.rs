@@ -221,12 +221,14 @@ changes of self time come first.
  self      the time in the function's own code.
 
  inclusive the time in the function and in the functions that it called. A ~
-           marks a change that is smaller than two standard errors.
+           marks a change that is noise.
 
  calls     how often other functions called it.
 
- mark      noise: the change of the self time is smaller than two standard
-           errors, so samples of an unchanged program may differ by as much.
+ mark      noise: the change of the self time is smaller than the number of
+           standard errors above. The more functions there are, the greater is
+           this number: if a program is compared with itself 1,000 times, one of
+           these reports has a change that is no noise.
            added: the base does not have this function. removed: only the base
            has it.
 

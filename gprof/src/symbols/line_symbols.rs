@@ -2,7 +2,8 @@
 //! lines.
 //!
 //! A range of code from one line of one function gets a symbol with the name of the function and without the type for
-//! functions. Inlined code gets the name of the inlined function.
+//! functions. Inlined code gets the name of the inlined function. Other code of a copy that the compiler made gets the copy's name
+//! (`f.cold`), as in reports of functions; the debug information has the name of the function there.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -26,6 +27,8 @@ pub struct LineSymbolizer<'a, 'data> {
     pub owners: &'a Owners<'data>,
     /// Whether to look up each byte of code, as GNU gprof does. The file must contain all of these bytes.
     pub every_byte: bool,
+    /// Whether copies that the compiler made have names of their own.
+    pub names_copies: bool,
     /// Whether to distinguish code of one line that was inlined at several places.
     pub by_caller: bool,
     /// The code with samples or calls, if only that is needed, and the number added to the image's addresses there.
@@ -96,8 +99,19 @@ impl<'data> LineSymbolizer<'_, 'data> {
         within(self.lines, code).map(|range| (range, (number(range.file), range.line))).collect()
     }
 
+    /// The name of the copy that contains an address, if it is a copy.
+    fn copy(&self, address: u64) -> Option<&'data [u8]> {
+        let function = self.functions.find(address).filter(|_| self.names_copies)?;
+        self.functions.copy_name(function)
+    }
+
     /// The name of the innermost function at an address.
     fn name(&self, frames: Option<&Frames<'data>>, address: u64) -> Option<&'data [u8]> {
+        if let Some(copy) = self.copy(address)
+            && frames.is_none_or(|frames| frames.inlined(address).is_none())
+        {
+            return Some(copy);
+        }
         let told = frames.and_then(|frames| frames.innermost(address));
         told.or_else(|| match self.owners {
             Owners::Functions(all) => Some(all[all.find(address)?].name),

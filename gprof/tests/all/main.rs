@@ -10,6 +10,7 @@ mod flames;
 mod knots;
 mod library;
 mod measured;
+mod noise;
 mod pictures;
 mod stacks;
 mod totals;

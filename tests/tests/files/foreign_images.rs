@@ -201,6 +201,85 @@ fn programs_that_windows_moved() {
     }
 }
 
+/// MinGW's linker may define the end of the sampled code behind the last section of code.
+#[test]
+fn programs_that_sample_more_than_their_code() {
+    const SYMBOL: usize = 18;
+    for (slide, word) in [(0, Word::W64), (0x7ff5_0123_0000, Word::W64)] {
+        let name = "pe-x86_64.exe";
+        let place = staged("beyond", name, word);
+        let mut bytes = fs::read(place.join(name)).unwrap();
+        let at = bytes.windows(8).position(|symbol| symbol == b"etext\0\0\0").unwrap();
+        let value: &mut [u8; 4] = bytes[at..at + SYMBOL][8..].first_chunk_mut().unwrap();
+        *value = (u32::from_le_bytes(*value) + 0x3000).to_le_bytes();
+        fs::write(place.join(name), &bytes).unwrap();
+        let sampled = address(&bytes, "__eprol") & !3..address(&bytes, "etext").next_multiple_of(4);
+        let bins = vec![1; ((sampled.end - sampled.start) / 4) as usize];
+        let moved = sampled.start + slide..sampled.end + slide;
+        write(&place, &self::sampled(moved.clone(), bins.clone()), word, Order::Little);
+        for options in [&["-b", "-p", name][..], &["--bsd", "-b", name]] {
+            report(&place, "", options);
+        }
+        // A longer profile is of another program.
+        let bins = [bins, vec![1; 1024]].concat();
+        write(&place, &self::sampled(moved.start..moved.end + 4096, bins), word, Order::Little);
+        let output = read(gprof(), &place, &["-b", "-p", name]);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains("is it the profile of another program?"), "{slide:x}: {text}");
+    }
+}
+
+/// A PE file for x86-64 that imports these libraries.
+fn importing(bytes: &[u8], libraries: &[&str]) -> Vec<u8> {
+    const ENTRY: usize = 20;
+    let mut file = bytes.to_vec();
+    let number = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().unwrap()) as usize;
+    let header = number(0x3c);
+    let sections = header + 24 + number(header + 20) % 0x1_0000;
+    // The section of imports has room up to its end in the file.
+    let section = (sections..).step_by(40).find(|at| bytes[*at..].starts_with(b".idata\0")).unwrap();
+    let (address, length, offset) = (number(section + 12), number(section + 16), number(section + 20));
+    let mut names = ENTRY * (libraries.len() + 1);
+    file[offset..offset + names].fill(0);
+    for (library, entry) in libraries.iter().zip((offset..).step_by(ENTRY)) {
+        file[entry + 12..entry + 16].copy_from_slice(&((address + names) as u32).to_le_bytes());
+        file[offset + names..][..library.len()].copy_from_slice(library.as_bytes());
+        file[offset + names + library.len()] = 0;
+        names += library.len() + 1;
+    }
+    assert!(names <= length);
+    file[section + 8..section + 12].copy_from_slice(&(names as u32).to_le_bytes());
+    // The second data directory.
+    file[header + 24 + 120..][..4].copy_from_slice(&(address as u32).to_le_bytes());
+    file
+}
+
+/// On 64-bit Windows, a C `long` has four bytes, but eight in programs of Cygwin and MSYS. The imported libraries tell.
+#[test]
+fn the_image_tells_the_size_of_a_long() {
+    let name = "pe-x86_64.exe";
+    let plain = fs::read(data().join(name)).unwrap();
+    let many = 5_u64 << 32 | 2;
+    for (libraries, is_wide) in [
+        (&["cygwin1.dll"][..], true),
+        (&["KERNEL32.dll", "CYGWIN1.DLL"], true),
+        (&["msys-2.0.dll", "KERNEL32.dll"], true),
+        (&["KERNEL32.dll", "msvcrt.dll"], false),
+        (&["cygwin1.dllx", "xcygwin1.dll", "msys-2.0.dl"], false),
+        (&[], false),
+    ] {
+        let place = staged("long", name, Word::W64);
+        fs::write(place.join(name), importing(&plain, libraries)).unwrap();
+        let mut profile = profile(&plain);
+        profile.arcs_mut().iter_mut().for_each(|arc| arc.count = many);
+        let form = Encoding::new(Form::Bsd, DataModel::Lp64, Order::Little);
+        fs::write(place.join("gmon.out"), gmon::write(&profile, form).unwrap()).unwrap();
+        let graph = report(&place, "", &["-b", "-q", name]);
+        let calls = if is_wide { many } else { 2 };
+        assert!(graph.contains(&format!("{calls}/{calls} ")), "{libraries:?}: {graph}");
+    }
+}
+
 /// A 32-bit big-endian Mach-O file with two functions, `_first` at 0x1000 and `_second` at 0x1040.
 fn macho_of_powerpc() -> Vec<u8> {
     const TEXT: u32 = 1;

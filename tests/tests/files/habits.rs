@@ -2,34 +2,17 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use gmon::Word;
 use gmon::side_file::{Checksum, SideFile};
-use gmon_tests::{directory, gprof};
+use gmon_tests::{compile, gprof};
 
-/// A directory with a program without debug information, and its profile.
-fn profiled(name: &str) -> PathBuf {
-    let (directory, data) = (directory(name), Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/bsd"));
-    for (from, to) in [("knots", "prog"), ("knots.gmon", "gmon.out")] {
-        fs::copy(data.join(from), directory.join(to)).unwrap();
-    }
-    directory
-}
-
-fn run(directory: &Path, line: &str) -> Output {
-    Command::new(gprof()).args(line.split(' ')).current_dir(directory).output().unwrap()
-}
-
-fn printed(directory: &Path, line: &str) -> String {
-    let output = run(directory, line);
-    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
+use crate::small::{printed, profiled, run};
 
 fn said(directory: &Path, line: &str) -> String {
     String::from_utf8(run(directory, line).stderr).unwrap()
@@ -82,6 +65,25 @@ fn reports_by_line_need_line_tables() {
     assert_eq!(said(&directory, "prog gmon.out"), "");
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/gnu");
     assert!(!said(&data, "-l inlined inlined.gmon").contains("no line tables"));
+}
+
+#[test]
+fn stabs_are_named() {
+    let image = compile("habits_stabs", &["stabs.c"], &[]);
+    let profile = gmon_tests::run(&image);
+    let line = |options: &str| format!("{options}a.out {}", profile.file_name().unwrap().display());
+    let place = image.parent().unwrap();
+    for option in ["-l", "-A"] {
+        let text = said(place, &line(&format!("{option} ")));
+        let expected = format!("has stabs, which gprof does not read: {option} needs DWARF: compile with -gdwarf");
+        assert_eq!(text, format!("gprof: warning: a.out: {expected}\n"));
+    }
+    assert_eq!(said(place, &line("")), "");
+    // A part of the program has lines.
+    let mixed = compile("habits_stabs_mixed", &["stabs.c"], &["-g"]);
+    fs::copy(&profile, mixed.with_file_name("gmon.out")).unwrap();
+    let text = said(mixed.parent().unwrap(), &line("-l "));
+    assert!(text.lines().any(|line| line.contains("a.out: has stabs")) && !text.contains("no line tables"), "{text}");
 }
 
 /// Without a program, `-i` tells what a file is.

@@ -16,4 +16,5 @@ mod machines;
 mod other_systems;
 mod outputs;
 mod side_files;
+mod small;
 mod sums;

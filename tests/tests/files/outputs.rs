@@ -3,30 +3,12 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use gmon_tests::{directory, gprof};
+use gmon_tests::gprof;
 
-/// A directory with a program and a profile.
-fn profiled(name: &str) -> PathBuf {
-    let (directory, data) = (directory(name), Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/bsd"));
-    for (from, to) in [("knots", "prog"), ("knots.gmon", "gmon.out")] {
-        fs::copy(data.join(from), directory.join(to)).unwrap();
-    }
-    directory
-}
-
-fn run(directory: &Path, line: &str) -> Output {
-    Command::new(gprof()).args(line.split(' ')).current_dir(directory).output().unwrap()
-}
-
-/// The standard output of a run that succeeds.
-fn printed(directory: &Path, line: &str) -> String {
-    let output = run(directory, line);
-    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
+use crate::small::{printed, profiled, run};
 
 /// The message of a run that fails.
 fn complaint(directory: &Path, line: &str) -> String {

@@ -282,6 +282,95 @@ fn lines_of_functions_that_the_linker_discarded() {
     assert!(tried >= 2);
 }
 
+/// Functions beyond the section `.text` call functions in it.
+#[test]
+fn calls_from_beyond_the_section() {
+    let image = program("by_line_beyond", "calls.c", &["-O1"]);
+    let bytes = fs::read(&image).unwrap();
+    let room = ImageStorage::default();
+    let read = Image::parse(&bytes, Policy::Compat, &room).unwrap();
+    let at = |name: &str| read.symbols.iter().find(|symbol| symbol.name == name.as_bytes()).unwrap().address;
+    let (outer, called) = (at("_fini"), at("even"));
+    assert!(outer >= read.text.end && read.text.contains(&called));
+    let calls = [0, 2, 8, 9, 200].map(|offset| Arc::new(outer + offset, called, 5 + offset));
+    // The samples up to the end of the section count as before.
+    let samples = even(&image, &read);
+    let samples = gmon::read(&fs::read(samples).unwrap(), &gmon::Hints::new()).unwrap();
+    let profile = store(&image, &samples.with_arcs(calls), "beyond.gmon");
+    for line in ["-l", "-l -q -z", "-l -p", "-l -c", "-q"] {
+        let words: Vec<&str> = line.split(' ').collect();
+        compare(&image, &[&profile], &[&["-b"], words.as_slice()].concat());
+    }
+    let words = ["--compat=gnu", "-b", "-l", "-q", "a.out", profile.to_str().unwrap()];
+    let text = String::from_utf8(gmon_tests::read(gprof(), image.parent().unwrap(), &words).stdout).unwrap();
+    assert!(text.contains("/244         _fini ["), "{text}");
+}
+
+/// In DWARF 2, an inlined function whose code has several ranges has an empty one. Functions that were inlined into it are found.
+#[test]
+fn inlined_functions_inside_of_one_without_a_range() {
+    let flags = ["-O2", "-gdwarf-2", "-gstrict-dwarf"];
+    let image = compile("by_line_scattered", &["scattered.c"], &flags);
+    for seed in 0..3 {
+        for options in [["-b", "-l", "-p"], ["-b", "-l", "-q"]] {
+            compare(&image, &[&made_up(&image, seed)], &options);
+        }
+    }
+    let bytes = fs::read(&image).unwrap();
+    let room = ImageStorage::default();
+    let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
+    compare(&image, &[&even(&image, &program)], &["-b", "-l", "-p"]);
+    let frames = program.files.frames().unwrap();
+    let main = program.symbols.iter().find(|symbol| symbol.name == b"main").unwrap().address;
+    let names = |address| -> (Vec<&str>, Vec<&str>, Option<&str>) {
+        let text = |name| str::from_utf8(name).unwrap();
+        let callers = frames.callers(address).into_iter().map(|caller| text(caller.function)).collect();
+        (frames.all_inlined(address).into_iter().map(text).collect(), callers, frames.inlined(address).map(text))
+    };
+    let all: Vec<_> = (main..main + 0x100).map(names).collect();
+    for expected in [
+        (vec!["total", "square"], vec!["total", "main"], Some("square")),
+        (vec!["total", "scale"], vec!["total", "main"], Some("scale")),
+        (vec![], vec![], None),
+    ] {
+        assert!(all.contains(&expected), "{expected:?}: {all:?}");
+    }
+    let rows = rows_of_even(&image, &program, &["-b", "-l", "-p", "--inlines"]);
+    assert!(rows.iter().any(|(_, row)| row.contains("  scale (") && row.ends_with(") in total in main")), "{rows:?}");
+}
+
+/// All code of a copy that gcc makes has the copy's name, as in reports of functions, but inlined code has its own name: also where
+/// the copy begins.
+#[test]
+fn copies_have_one_name() {
+    let image = compile("by_line_copies", &["copied.c"], &["-g", "-O2"]);
+    let bytes = fs::read(&image).unwrap();
+    let room = ImageStorage::default();
+    let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
+    let mut symbols: Vec<_> = program.symbols.iter().filter(|symbol| symbol.is_func).collect();
+    symbols.sort_by_key(|symbol| symbol.address);
+    let rows = rows_of_even(&image, &program, &["-b", "-l", "-p"]);
+    let (mut of_copies, mut inlined_starts) = (0, 0);
+    for (_, text) in rows.iter().filter(|(_, text)| text.contains("copied.c:")) {
+        let (address, ..) = place(text).unwrap();
+        let name = text.get(54..).unwrap().split(' ').next().unwrap();
+        let symbol = symbols[symbols.partition_point(|symbol| symbol.address <= address) - 1];
+        // The innermost function comes first.
+        let mut command = Command::new("addr2line");
+        let output = command.args(["-i", "-f", "-e"]).arg(&image).arg(format!("{address:x}")).output().unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
+        let told: Vec<&str> = output.lines().step_by(2).collect();
+        let of_symbol = str::from_utf8(symbol.name).unwrap();
+        assert_eq!(name, if told.len() > 1 { told[0] } else { of_symbol }, "{text}: {told:?}");
+        of_copies += usize::from(told.len() == 1 && of_symbol.ends_with(".cold"));
+        inlined_starts += usize::from(told.len() > 1 && of_symbol.ends_with(".cold") && symbol.address == address);
+    }
+    assert!(of_copies >= 3 && inlined_starts == 1, "{of_copies} {inlined_starts} {rows:?}");
+    // Copies that count for their functions have the names of the functions.
+    let merged = rows_of_even(&image, &program, &["-b", "-l", "-p", "--merge-clones"]);
+    assert!(merged.len() > 10 && !merged.iter().any(|(_, text)| text.contains(".cold")), "{merged:?}");
+}
+
 /// A function whose time was all in inlined functions has no time left.
 #[test]
 fn no_time_is_below_zero() {

@@ -1,8 +1,5 @@
 //! A number in the base and in the other profiles.
 
-/// A change counts as noise if it is smaller than this number of its standard errors.
-pub const NOISE_ERRORS: f64 = 2.0;
-
 /// A number in the base and in the other profiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -13,9 +10,16 @@ pub struct Change {
     pub new: f64,
     /// The standard error of the change; `None` if it is not known (estimated times), or the number is exact.
     pub error: Option<f64>,
+    /// A change of fewer standard errors is noise.
+    pub(super) limit: f64,
 }
 
 impl Change {
+    /// A change of numbers that are exact, or whose errors are not known.
+    pub(super) fn without_error(old: f64, new: f64) -> Change {
+        Change { old, new, error: None, limit: 0.0 }
+    }
+
     /// Returns the change.
     #[must_use]
     pub fn absolute(&self) -> f64 {
@@ -35,11 +39,17 @@ impl Change {
         if larger > 0.0 { (self.absolute() / larger).clamp(-1.0, 1.0) } else { 0.0 }
     }
 
-    /// Returns whether a difference between samples of the same program explains the change: whether it is smaller than two standard
-    /// errors. `None` if the error is not known.
+    /// Returns whether chance explains the change, because samples of an unchanged program may differ by as much: whether the
+    /// change is smaller than [`Difference::noise_errors`](crate::Difference) standard errors, or those of the flame graph.
+    /// `None` if the error is not known.
     #[must_use]
     pub fn is_noise(&self) -> Option<bool> {
-        self.error.map(|error| self.absolute() == 0.0 || self.absolute().abs() < NOISE_ERRORS * error)
+        self.error.map(|error| self.absolute() == 0.0 || self.absolute().abs() < self.limit * error)
+    }
+
+    /// Whether the change may be more than noise: a number that is 0 on both sides has no change.
+    pub(super) fn is_tested(&self) -> bool {
+        self.error.is_some() && (self.old != 0.0 || self.new != 0.0)
     }
 }
 
@@ -49,13 +59,43 @@ pub(super) struct Time {
     pub(super) time: f64,
     /// The square of the standard error, if it is known.
     pub(super) variance: Option<f64>,
+    /// The variance for each unit of [`chance`]: the length of a sample, or less if functions share samples. 0 if the time is
+    /// certain.
+    pub(super) spread: f64,
+}
+
+/// The part of a time that is a matter of chance. If the time of the `whole` program is the same on both sides by definition,
+/// what takes all of this time has no error.
+pub(super) fn chance(time: f64, whole: Option<f64>) -> f64 {
+    whole.filter(|whole| *whole > 0.0).map_or(time, |whole| time * (1.0 - time / whole).clamp(0.0, 1.0))
 }
 
 impl Time {
+    /// A time that is 0 for certain.
+    pub(super) const NONE: Time = Time { time: 0.0, variance: Some(0.0), spread: 0.0 };
+
     /// Returns the change between two times. The variances of independent times add up.
-    pub(super) fn change(base: Time, new: Time) -> Change {
-        let variance = base.variance.zip(new.variance).map(|(base, new)| base + new);
-        Change { old: base.time, new: new.time, error: variance.map(f64::sqrt) }
+    ///
+    /// Few long samples on one side tell little about their own variance: no sample, where four were expected, is no rare event.
+    /// So the variance is at least that of two sides that took the same time.
+    pub(super) fn change(base: Time, new: Time, whole: Option<f64>) -> Change {
+        let variance = base.variance.zip(new.variance).map(|(of_base, of_new)| of_base + of_new);
+        let error = variance.map(|variance| variance.max(Time::variance_if_equal(base, new, whole)).sqrt());
+        Change { error, ..Change::without_error(base.time, new.time) }
+    }
+
+    /// Returns the sum of two times. Their errors add up, and not their variances, because the times may have samples in common.
+    pub(super) fn with(self, other: Time) -> Time {
+        let variance = self.variance.zip(other.variance).map(|(one, other)| (one.sqrt() + other.sqrt()).powi(2));
+        Time { time: self.time + other.time, variance, spread: self.spread + other.spread }
+    }
+
+    /// Returns the variance of the change if both sides took the same time. The best estimate of this time is the mean of both
+    /// sides, weighted by their certainty.
+    fn variance_if_equal(base: Time, new: Time, whole: Option<f64>) -> f64 {
+        let spread = base.spread + new.spread;
+        let time = (base.time * new.spread + new.time * base.spread) / spread;
+        if spread > 0.0 { chance(time, whole) * spread } else { 0.0 }
     }
 }
 
@@ -63,15 +103,50 @@ impl Time {
 mod tests {
     use super::*;
 
+    fn time(time: f64, error: f64) -> Time {
+        Time { time, variance: Some(error * error), spread: 0.0 }
+    }
+
     #[test]
-    fn changes_below_two_errors_are_noise() {
-        let time = |time, error: f64| Time { time, variance: Some(error * error) };
-        let change = Time::change(time(4.0, 3.0), time(14.0, 4.0));
+    fn changes_below_the_limit_are_noise() {
+        let limited = |base, new, limit| Change { limit, ..Time::change(base, new, None) };
+        let change = limited(time(4.0, 3.0), time(14.0, 4.0), 2.0);
         assert_eq!((change.absolute(), change.percent(), change.error), (10.0, Some(250.0), Some(5.0)));
-        assert_eq!(change.is_noise(), Some(false));
-        assert_eq!(Time::change(time(14.0, 4.0), time(4.5, 3.0)).is_noise(), Some(true));
-        assert_eq!(Time::change(time(0.0, 0.0), time(0.0, 0.0)).is_noise(), Some(true));
-        let unknown = Time::change(Time { time: 0.0, variance: None }, time(1.0, 1.0));
-        assert_eq!((unknown.percent(), unknown.is_noise()), (None, None));
+        assert_eq!((change.is_noise(), change.is_tested()), (Some(false), true));
+        assert_eq!(Change { limit: 2.1, ..change }.is_noise(), Some(true));
+        assert_eq!(limited(time(14.0, 4.0), time(4.5, 3.0), 2.0).is_noise(), Some(true));
+        let zero = limited(time(0.0, 0.0), time(0.0, 0.0), 2.0);
+        assert_eq!((zero.is_noise(), zero.is_tested()), (Some(true), false));
+        let unknown = limited(Time { variance: None, ..Time::NONE }, time(1.0, 1.0), 2.0);
+        assert_eq!((unknown.percent(), unknown.is_noise(), unknown.is_tested()), (None, None, false));
+    }
+
+    #[test]
+    fn few_samples_do_not_tell_their_own_variance() {
+        let samples = |count: f64, length: f64| Time {
+            time: count * length,
+            variance: Some(count.max(1.0) * length * length),
+            spread: length,
+        };
+        let variance = |base, new, whole| Time::change(base, new, whole).error.unwrap().powi(2);
+        let is_near = |one: f64, other: f64| (one - other).abs() < 1e-9 * other;
+        // Samples of one length: as many samples as on both sides together.
+        assert!(is_near(variance(samples(9.0, 0.5), samples(16.0, 0.5), None), 25.0 * 0.25));
+        // No long sample, and 400 that are a hundredth as long. The long samples were expected four times.
+        assert!(is_near(variance(samples(0.0, 1.0), samples(400.0, 0.01), None), 400.0 * 0.01));
+        // More long samples than expected: their number counts.
+        assert!(is_near(variance(samples(16.0, 1.0), samples(400.0, 0.01), None), 16.0 + 400.0 * 0.01 * 0.01));
+        // All of 100 long samples, and 9,500 of 10,000: 9,505 of 10,100 short ones, and the error of such a share.
+        let (all, most) = (Time { variance: Some(1.0), ..samples(100.0, 1.0) }, samples(9500.0, 0.01));
+        let share = (100.0 * 0.01 + 95.0) / 1.01 / 100.0;
+        assert!(is_near(
+            variance(all, Time { variance: Some(0.01), ..most }, Some(100.0)),
+            101.0 * share * (1.0 - share)
+        ));
+        // Times that may have samples in common.
+        let both = samples(9.0, 1.0).with(samples(16.0, 1.0));
+        assert_eq!((both.time, both.variance), (25.0, Some(49.0)));
+        // A function that the base does not have.
+        assert!(is_near(variance(Time::NONE, samples(9.0, 0.5), None), 9.0 * 0.25));
     }
 }

@@ -6,18 +6,16 @@ use std::collections::HashMap;
 
 use super::change::{Change, Time};
 use super::model::{ChangedFrame, Difference, DifferenceFlame};
+use super::noise;
 use super::subjects::FrameKey;
 use crate::analysis::flame::FlameSubject;
 use crate::analysis::ordered::Ordered;
-
-/// The samples of a frame on one side, and the square of their error.
-type Samples = (f64, f64);
 
 /// A frame while both sides are added.
 struct Merged {
     parent: Option<usize>,
     subject: (usize, FlameSubject),
-    inclusive: [Samples; 2],
+    inclusive: [f64; 2],
     own: [f64; 2],
 }
 
@@ -25,7 +23,11 @@ impl Difference<'_, '_> {
     /// Returns the flame graphs of both sides as one tree. They are measured if [`Difference::is_measured`]. The first call
     /// makes the tree.
     pub fn flame(&self) -> &DifferenceFlame {
-        self.flame.get_or_init(|| DifferenceFlame { frames: ordered(&self.changed(self.merged())) })
+        self.flame.get_or_init(|| {
+            let mut frames = ordered(&self.changed(self.merged()));
+            let noise_errors = noise::set_limit(frames.iter_mut().map(|frame| &mut frame.inclusive).collect());
+            DifferenceFlame { frames, noise_errors }
+        })
     }
 
     /// Returns the name of a frame.
@@ -63,17 +65,12 @@ impl Difference<'_, '_> {
                 let place = *known.entry((parent, key)).or_insert(merged.len());
                 if place == merged.len() {
                     let subject = (number, frame.subject);
-                    merged.push(Merged { parent, subject, inclusive: [(0.0, 0.0); 2], own: [0.0; 2] });
+                    merged.push(Merged { parent, subject, inclusive: [0.0; 2], own: [0.0; 2] });
                 }
                 if !is_alone {
                     places.push(place);
                 }
-                let inclusive = if is_alone { frame.own } else { frame.inclusive };
-                // The error of an estimate is at most that of as many samples: each part of it is a share of samples.
-                let is_exact = self.is_measured && !is_alone;
-                let variance = if is_exact { frame.error * frame.error } else { inclusive };
-                let (samples, sum) = &mut merged[place].inclusive[number];
-                (*samples, *sum) = (*samples + inclusive, *sum + variance);
+                merged[place].inclusive[number] += if is_alone { frame.own } else { frame.inclusive };
                 merged[place].own[number] += frame.own;
             }
         }
@@ -90,15 +87,17 @@ impl Difference<'_, '_> {
 
     fn changed(&self, merged: Vec<Merged>) -> Vec<ChangedFrame> {
         let change = |frame: Merged| {
-            let [base, new] = [0, 1].map(|side: usize| match frame.inclusive[side] {
-                _ if self.is_missing(side, frame.subject) => Time { time: 0.0, variance: Some(0.0) },
-                (samples, variance) => self.sides[side].exactly(samples, variance.sqrt()),
+            let [base, new] = [0, 1].map(|side: usize| {
+                let samples = frame.inclusive[side];
+                // The error of an estimate is at most that of as many samples: each part of it is a share of samples.
+                let time = self.sides[side].exactly(samples, samples.abs().sqrt());
+                if self.is_missing(side, frame.subject) { Time::NONE } else { time }
             });
             let [old_own, new_own] = [0, 1].map(|side: usize| self.sides[side].time(frame.own[side]));
             ChangedFrame {
                 parent: frame.parent,
-                inclusive: Time::change(base, new),
-                own: Change { old: old_own, new: new_own, error: None },
+                inclusive: Time::change(base, new, self.sides[1].whole),
+                own: Change::without_error(old_own, new_own),
                 subject: frame.subject,
             }
         };

@@ -5,10 +5,11 @@ mod flame;
 mod images;
 mod join;
 mod model;
+mod noise;
 mod rows;
 mod side;
 mod subjects;
 
-pub use change::{Change, NOISE_ERRORS};
+pub use change::Change;
 pub use model::{ChangedFrame, Difference, DifferenceFlame, DifferenceRow, Presence};
 pub use rows::difference;

@@ -60,6 +60,9 @@ pub struct Difference<'a, 'data> {
     pub factor: Option<f64>,
     /// Whether inclusive times are measured on both sides.
     pub is_measured: bool,
+    /// A change of a row is noise if it is smaller than this number of its standard errors. Of 1,000 comparisons of a program
+    /// with itself, one has a row with a larger change.
+    pub noise_errors: f64,
     pub(super) flame: OnceLock<DifferenceFlame>,
 }
 
@@ -84,6 +87,8 @@ pub struct ChangedFrame {
 pub struct DifferenceFlame {
     /// The frames: each behind its caller's frame, and the callees of a frame with the longest time of both sides first.
     pub frames: Vec<ChangedFrame>,
+    /// [`Difference::noise_errors`] for frames.
+    pub noise_errors: f64,
 }
 
 impl ChangedFrame {

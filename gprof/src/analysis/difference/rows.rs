@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use super::change::{Change, Time};
 use super::join::join;
 use super::model::{Difference, DifferenceRow, Presence, RowSubject};
+use super::noise;
 use super::side::{Elsewhere, Numbers, Side};
 use super::subjects::Subjects;
 use crate::analysis::model::Analysis;
@@ -34,12 +35,15 @@ pub fn difference<'a, 'data>(
     }
     let factor = Some(new_total / base_total).filter(|_| is_normalized);
     sides[0].factor = factor.unwrap_or(1.0);
-    sides.iter_mut().for_each(|side| side.is_normalized = factor.is_some());
+    let whole = factor.map(|_| new_total);
+    sides.iter_mut().for_each(|side| side.whole = whole);
     let subjects = Subjects::new(join(base, new), [base, new]);
-    let total = Change { old: sides[0].total(), new: new_total, error: None };
+    let total = Change::without_error(sides[0].total(), new_total);
     let is_measured = sides.iter().all(|side| side.analysis.stacks.is_some());
-    let (rows, flame) = (rows(&sides, &subjects, options), OnceLock::new());
-    let mut difference = Difference { sides, subjects, rows, left_out: 0, total, factor, is_measured, flame };
+    let (mut rows, flame) = (rows(&sides, &subjects, options), OnceLock::new());
+    let noise_errors = noise::set_limit(rows.iter_mut().flat_map(|row| [&mut row.own, &mut row.inclusive]).collect());
+    let mut difference =
+        Difference { sides, subjects, rows, left_out: 0, total, factor, is_measured, noise_errors, flame };
     difference.limit(options);
     Ok(difference)
 }
@@ -79,9 +83,9 @@ fn rows(sides: &[Side<'_, '_>; 2], subjects: &Subjects, options: &Options) -> Ve
         is_shown.then(|| DifferenceRow {
             subject,
             presence,
-            own: Time::change(base.own, new.own),
-            inclusive: Time::change(base.inclusive, new.inclusive),
-            calls: Change { old: base.calls, new: new.calls, error: None },
+            own: Time::change(base.own, new.own, sides[1].whole),
+            inclusive: Time::change(base.inclusive, new.inclusive, sides[1].whole),
+            calls: Change::without_error(base.calls, new.calls),
         })
     };
     functions.chain(elsewhere).filter_map(row).collect()

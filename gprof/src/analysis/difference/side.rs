@@ -1,6 +1,6 @@
 //! The times of one side: of the base, or of the other profiles.
 
-use super::change::Time;
+use super::change::{Time, chance};
 use crate::analysis::graph::Node;
 use crate::analysis::model::Analysis;
 use crate::symbols::functions::FunctionId;
@@ -13,8 +13,8 @@ pub(super) struct Side<'a, 'data> {
     pub(super) samples: f64,
     /// By what the times and calls are multiplied.
     pub(super) factor: f64,
-    /// Whether the total time is the same on both sides by definition, so that only shares of it can change.
-    pub(super) is_normalized: bool,
+    /// The total time if it is the same on both sides by definition, so that only shares of it can change.
+    pub(super) whole: Option<f64>,
 }
 
 /// The times and calls of functions on one side.
@@ -35,7 +35,7 @@ pub(super) enum Elsewhere {
 
 impl<'a, 'data> Side<'a, 'data> {
     pub(super) fn new(analysis: &'a Analysis<'data>) -> Side<'a, 'data> {
-        let side = Side { analysis, samples: 0.0, factor: 1.0, is_normalized: false };
+        let side = Side { analysis, samples: 0.0, factor: 1.0, whole: None };
         let elsewhere = [Elsewhere::Kernel, Elsewhere::Outside].map(|elsewhere| side.samples_of(elsewhere));
         let own = |id| analysis.call_graph.graph.share(id).own;
         Side { samples: analysis.functions.ids().map(own).chain(elsewhere).sum(), ..side }
@@ -51,43 +51,39 @@ impl<'a, 'data> Side<'a, 'data> {
         self.time(self.samples)
     }
 
-    /// A time with its error, of samples with the error of their number. No error is smaller than one sample: a time without
-    /// a sample may be that long.
+    /// A time of samples with the error of their number. No error is smaller than one sample: a time without a sample may be
+    /// that long.
+    ///
+    /// `error` is the error if the total number of samples is a matter of chance, too. If only shares of the total can change,
+    /// the error is that of a share.
     pub(super) fn exactly(&self, samples: f64, error: f64) -> Time {
-        let error = self.time(error.max(1.0));
-        Time { time: self.time(samples), variance: Some(error * error) }
-    }
-
-    /// The error of a number of samples. `error` is the error if the total number of samples is a matter of chance, too. If the
-    /// base is scaled to the same total, only shares of the total can change, so the error is that of a share. Errors of
-    /// measured times are those of shares already.
-    fn of_share(&self, samples: f64, error: f64) -> f64 {
-        let is_of_share = self.analysis.stacks.is_some();
-        if !self.is_normalized || is_of_share || self.samples <= 0.0 {
-            return error;
-        }
-        error * (1.0 - samples / self.samples).clamp(0.0, 1.0).sqrt()
+        let (time, sample) = (self.time(samples), self.time(1.0));
+        let of_share = if time > 0.0 { chance(time, self.whole) / time } else { 1.0 };
+        let variance = (error * sample).powi(2);
+        let spread = if time > 0.0 && variance > 0.0 { variance / time } else { sample };
+        Time { time, variance: Some((variance * of_share).max(sample * sample)), spread }
     }
 
     /// The sum of the numbers of functions. An empty list is a function that does not exist, so its time is 0 for certain.
     pub(super) fn numbers(&self, ids: &[FunctionId]) -> Numbers {
-        let zero = Time { time: 0.0, variance: Some(0.0) };
-        let is_measured = self.analysis.stacks.is_some();
         if ids.is_empty() {
-            return Numbers { own: zero, inclusive: zero, ..Numbers::default() };
+            return Numbers { own: Time::NONE, inclusive: Time::NONE, ..Numbers::default() };
         }
-        let (mut own, mut inclusive, mut calls, mut is_used) = ((0.0, 0.0), (0.0, 0.0), 0.0, false);
+        let graph = &self.analysis.call_graph.graph;
+        let (mut own, mut inclusive, mut calls, mut is_used) = ((0.0, 0.0), Time::NONE, 0.0, false);
         for id in ids {
             let times = self.analysis.times_of(*id);
-            let error = self.of_share(times.own, times.own_error);
-            own = (own.0 + times.own, own.1 + error * error);
-            inclusive = (inclusive.0 + times.inclusive, inclusive.1 + times.inclusive_error.powi(2));
+            let variance = (graph.share(*id).fraction * self.analysis.errors.of(Node::Function(*id))).powi(2);
+            own = (own.0 + times.own, own.1 + variance);
+            let below = (times.inclusive - times.own).max(0.0);
+            inclusive = inclusive.with(self.exactly(times.inclusive, (variance + below).sqrt()));
             calls += times.calls as f64;
-            is_used |= self.analysis.call_graph.graph.is_used(Node::Function(*id));
+            is_used |= graph.is_used(Node::Function(*id));
         }
-        let time = |(samples, variance): (f64, f64)| self.exactly(samples, variance.sqrt());
-        let unknown = |time: Time| Time { variance: time.variance.filter(|_| is_measured), ..time };
-        Numbers { own: time(own), inclusive: unknown(time(inclusive)), calls: calls * self.factor, is_used }
+        let own = self.exactly(own.0, own.1.sqrt());
+        let is_measured = self.analysis.stacks.is_some();
+        let inclusive = Time { variance: inclusive.variance.filter(|_| is_measured), ..inclusive };
+        Numbers { own, inclusive, calls: calls * self.factor, is_used }
     }
 
     /// The samples outside of all functions.
@@ -105,8 +101,7 @@ impl<'a, 'data> Side<'a, 'data> {
     /// The time outside of all functions.
     pub(super) fn elsewhere(&self, elsewhere: Elsewhere) -> Numbers {
         let samples = self.samples_of(elsewhere);
-        let error = self.analysis.errors.of_part(samples.abs().sqrt(), samples);
-        let own = self.exactly(samples, self.of_share(samples, error));
+        let own = self.exactly(samples, samples.abs().sqrt());
         Numbers { own, inclusive: own, calls: 0.0, is_used: samples != 0.0 }
     }
 }

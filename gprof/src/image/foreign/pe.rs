@@ -27,6 +27,13 @@ const LONGEST: usize = 64;
 /// The maximum length of the path of a PDB file in bytes; a longer path is cut. Messages have the path, and no system has longer paths.
 const LONGEST_PATH: usize = 4096;
 
+/// Libraries of systems on Windows whose `long` has eight bytes on 64-bit machines: Cygwin and MSYS. Everywhere else on Windows, a
+/// `long` has four bytes.
+const WIDE_LONG: [&[u8]; 2] = [b"cygwin1.dll\0", b"msys-2.0.dll\0"];
+
+/// The number of imported libraries that are looked at.
+const MOST_IMPORTS: usize = 256;
+
 /// Where the PE header begins.
 fn header_offset(data: &[u8]) -> Option<usize> {
     let offset = data.starts_with(MAGIC).then(|| data.get(0x3c..)?.first_chunk().copied())??;
@@ -55,7 +62,7 @@ pub(super) fn open(data: &[u8]) -> object::Result<ForeignFile<'_>> {
 
 fn read<Pe: ImageNtHeaders>(data: &[u8], word: gmon::Word) -> object::Result<ForeignFile<'_>> {
     let mut offset = header_offset(data).unwrap_or_default() as u64;
-    let (headers, _) = Pe::parse(data, &mut offset)?;
+    let (headers, directories) = Pe::parse(data, &mut offset)?;
     let table: SectionTable<'_> = headers.sections(data, offset)?;
     let symbol_table: coff::SymbolTable<'_> = headers.symbols(data)?;
     let header = headers.file_header();
@@ -63,14 +70,20 @@ fn read<Pe: ImageNtHeaders>(data: &[u8], word: gmon::Word) -> object::Result<For
     let base = headers.optional_header().image_base();
     let sections: Vec<ForeignSection<'_>> =
         table.iter().map(|section| read_section(data, strings, base, section)).collect();
+    let imports = directories.get(pe::IMAGE_DIRECTORY_ENTRY_IMPORT);
+    let imports = imports.map(|imports| base.wrapping_add(imports.virtual_address.get(LE).into()));
+    let has_wide_long = imports.is_some_and(|imports| imports_wide_long(&sections, imports, base));
     let link = sections.iter().find(|section| section.name == b".gnu_debuglink");
     let machine = header.machine.get(LE);
     Ok(ForeignFile {
         length: data.len(),
         word,
         order: gmon::Order::Little,
-        // On Windows, a `long` has four bytes everywhere.
-        model: Some(if word == gmon::Word::W64 { gmon::DataModel::Llp64 } else { gmon::DataModel::Ilp32 }),
+        model: Some(match word {
+            gmon::Word::W32 => gmon::DataModel::Ilp32,
+            gmon::Word::W64 if has_wide_long => gmon::DataModel::Lp64,
+            gmon::Word::W64 => gmon::DataModel::Llp64,
+        }),
         machine: match machine {
             pe::IMAGE_FILE_MACHINE_I386 => Machine::X86,
             pe::IMAGE_FILE_MACHINE_AMD64 => Machine::X86_64,
@@ -112,6 +125,25 @@ impl<'data> SymbolTable<'data> for coff::SymbolTable<'data> {
         };
         Some(find(b"__eprol")?..find(b"etext")?)
     }
+}
+
+/// Whether a program imports one of the libraries of [`WIDE_LONG`]. The list of imports begins at an address; it has an entry for each
+/// library, and ends with an entry of zeros.
+fn imports_wide_long(sections: &[ForeignSection<'_>], start: u64, base: u64) -> bool {
+    const ENTRY: usize = 20;
+    const NAME: usize = 12;
+    let at = |address: u64| {
+        let section = sections.iter().find(|section| section.range().contains(&address))?;
+        section.bytes.get(usize::try_from(address - section.address).ok()?..)
+    };
+    let is_wide = |entry: &[u8]| {
+        let name = entry.get(NAME..).and_then(|entry| entry.first_chunk()).map(|name| u32::from_le_bytes(*name));
+        let name = name.and_then(|name| at(base.wrapping_add(name.into()))).unwrap_or_default();
+        let is_it = |library: &&[u8]| name.get(..library.len()).is_some_and(|name| name.eq_ignore_ascii_case(library));
+        WIDE_LONG.iter().any(is_it)
+    };
+    let entries = at(start).unwrap_or_default().chunks_exact(ENTRY);
+    entries.take(MOST_IMPORTS).take_while(|entry| entry.iter().any(|byte| *byte != 0)).any(is_wide)
 }
 
 /// The path of the PDB file that has the symbols of the program, if the program names one. MinGW's linker writes an empty path.

@@ -33,6 +33,7 @@ fn time<'a>(difference: &'a Difference<'_, '_>) -> Record<'a> {
         ("base_samples_per_unit", base.rate.into()),
         ("base_factor", difference.factor.into()),
         ("inclusive_is_measured", difference.is_measured.into()),
+        ("noise_errors", difference.noise_errors.into()),
     ]
 }
 

@@ -50,7 +50,8 @@ pub(in crate::report) fn render(difference: &Difference<'_, '_>, out: &mut dyn W
     part(out)?;
     page_head::warnings(&warnings::of_difference(difference), out)?;
     part(out)?;
-    out.write_all(source(difference).as_bytes())?;
+    write!(out, "{} ", source(difference))?;
+    write!(out, "Changes of less than {:.2} standard errors are noise.", difference.flame().noise_errors)?;
     part(out)?;
     frames::write(difference, out)?;
     part(out)?;
@@ -81,7 +82,7 @@ fn summary(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<(
             General(factor)
         )?;
     }
-    Ok(())
+    write!(out, " Changes of functions are noise below {:.2} standard errors.", difference.noise_errors)
 }
 
 fn source(difference: &Difference<'_, '_>) -> &'static str {

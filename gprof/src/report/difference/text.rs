@@ -47,7 +47,8 @@ pub(in crate::report) fn introduction(difference: &Difference<'_, '_>, out: &mut
     let percent = Some(cells::percent(&difference.total)).filter(|percent| !percent.is_empty());
     let percent = percent.map(|percent| format!(" ({percent}%)")).unwrap_or_default();
     let [old, new] = [old, new].map(Fixed);
-    writeln!(out, "Total: {old:.2} {unit} in the base, {new:.2} {unit} now, change {change} {unit}{percent}.\n")
+    writeln!(out, "Total: {old:.2} {unit} in the base, {new:.2} {unit} now, change {change} {unit}{percent}.")?;
+    writeln!(out, "Changes of less than {:.2} standard errors are noise.\n", difference.noise_errors)
 }
 
 fn titles(has_errors: bool, out: &mut dyn Write) -> io::Result<()> {

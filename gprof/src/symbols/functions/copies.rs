@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::stable_names::{HASH, start_of_hash};
 use super::{FunctionId, Functions};
-use crate::image::LocalFiles;
+use crate::image::{LocalFiles, Symbol};
 
 /// The functions of one name, without copies.
 #[derive(Default)]
@@ -33,10 +33,10 @@ impl Functions<'_> {
         let file = |id: FunctionId| files.get(&self[id].address).copied().filter(|_| self[id].is_static);
         // Line symbols have the names of functions but are not functions.
         let marked = || self.ids().filter(|id| self.is_marked(*id));
-        let is_copy = |id: &FunctionId| proper(self[*id].name) != self[*id].name;
+        let is_part = |id: &FunctionId| proper(self[*id].name) != self[*id].name;
         let mut originals: HashMap<&[u8], Originals> = HashMap::new();
         let mut in_files: HashMap<(&[u8], u32), FunctionId> = HashMap::new();
-        for id in marked().filter(|id| !is_copy(id)) {
+        for id in marked().filter(|id| !is_part(id)) {
             let named = originals.entry(self[id].name).or_default();
             if self[id].is_static {
                 named.local.push(id);
@@ -47,7 +47,7 @@ impl Functions<'_> {
         }
         let mut owners = Vec::new();
         let mut first_copies: HashMap<(&[u8], Option<u32>), FunctionId> = HashMap::new();
-        for id in marked().filter(is_copy) {
+        for id in marked().filter(is_part) {
             let (name, file) = (proper(self[id].name), file(id));
             let named = originals.get(name);
             let of_file = file.and_then(|file| in_files.get(&(name, file)).copied());
@@ -63,11 +63,47 @@ impl Functions<'_> {
     }
 }
 
+impl<'data> Functions<'data> {
+    /// Returns the name of a function if it is a copy that the compiler or link-time optimization made. The debug information has the
+    /// name of the function there.
+    #[must_use]
+    pub fn copy_name(&self, id: FunctionId) -> Option<&'data [u8]> {
+        Some(self[id].name).filter(|name| is_copy(name))
+    }
+
+    /// Finds copies that the compiler made and whose first code was inlined from another function: for each, the address and
+    /// the name of the inlined function. `lines` has line symbols in ascending order.
+    #[must_use]
+    pub fn inlined_starts(&self, lines: &[Symbol<'data>]) -> Vec<(u64, &'data [u8])> {
+        let inlined = self.ids().filter_map(|id| {
+            let (copy, address) = (self.copy_name(id)?, self[id].address);
+            let at = lines.binary_search_by_key(&address, |line| line.address).ok()?;
+            (lines[at].name != copy).then_some((address, lines[at].name))
+        });
+        inlined.collect()
+    }
+
+    /// Renames the functions and lines at these addresses.
+    pub fn rename(&mut self, names: Vec<(u64, &'data [u8])>) {
+        for (address, name) in names {
+            if let Ok(at) = self.starts.binary_search(&address) {
+                self.sorted[at].name = name;
+            }
+        }
+    }
+}
+
+fn is_copy(name: &[u8]) -> bool {
+    proper(name) != name || memchr::memmem::find(name, PRIVATE).is_some()
+}
+
+/// What link-time optimization adds to the name of a static function.
+const PRIVATE: &[u8] = b".lto_priv.";
+
 /// The name of the function that a copy belongs to: the part before the first dot. In Rust's older names, dots may
 /// also occur before the hash, and link-time optimization adds a suffix of its own to distinguish functions of one
 /// name in several files.
 fn proper(name: &[u8]) -> &[u8] {
-    const PRIVATE: &[u8] = b".lto_priv.";
     let start = start_of_hash(name).map_or(1, |at| at + HASH);
     let Some(dot) = name.iter().skip(start).position(|byte| *byte == b'.').map(|at| start + at) else {
         return name;
@@ -82,7 +118,6 @@ fn proper(name: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::Symbol;
 
     fn at(address: u64, name: &'static str, is_static: bool) -> Symbol<'static> {
         Symbol { address, name: name.as_bytes(), is_static, is_func: true }
@@ -119,6 +154,13 @@ mod tests {
         assert_eq!(owners(symbols.to_vec(), &[(20, 1), (30, 2), (40, 2)]), [0, 0, 2, 2]);
         let symbols = [at(10, "f.part.0", true), at(20, "f", true)];
         assert_eq!(owners(symbols.to_vec(), &[(10, 1), (20, 2)]), [0, 1]);
+    }
+
+    #[test]
+    fn copies_by_name() {
+        let all =
+            ["f.part.0", "f.cold", "f.lto_priv.0", "f", "_ZN4core3ptr24drop_in_place$LT$a..b$GT$17h0123456789abcdefE"];
+        assert_eq!(all.map(|name| is_copy(name.as_bytes())), [true, true, true, false, false]);
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl<'data> Functions<'data> {
     }
 
     /// Adds line symbols in ascending order. The extents of functions stay, but lookups of addresses find line
-    /// symbols. A function without code is removed.
+    /// symbols. A function without code is removed, and the function before it keeps its extent all the same.
     #[must_use]
     pub fn with_lines(self, lines: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
         let reaches: HashMap<u64, u64> = self.sorted.iter().map(|function| (function.address, function.last)).collect();
@@ -98,6 +98,12 @@ impl<'data> Functions<'data> {
             if function.called_as == Some(FunctionId(index)) {
                 function.reach = reaches.get(&function.address).copied().unwrap_or(function.reach);
             }
+        }
+        // GNU gprof finds functions beyond the section .text, such as `_fini`, up to the next symbol.
+        if let Some(end) = all.sorted.last_mut()
+            && let Some(reach) = reaches.get(&end.address)
+        {
+            (end.last, end.reach) = (*reach, *reach);
         }
         all
     }
