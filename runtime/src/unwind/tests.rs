@@ -9,7 +9,7 @@ use super::*;
 pub(super) struct Made(HashMap<usize, u8>);
 
 impl Made {
-    fn write(&mut self, address: usize, bytes: &[u8]) {
+    pub(super) fn write(&mut self, address: usize, bytes: &[u8]) {
         self.0.extend(bytes.iter().enumerate().map(|(index, byte)| (address + index, *byte)));
     }
 
@@ -37,7 +37,7 @@ pub(super) const CODE: usize = 0x10_000;
 pub(super) const OTHER: usize = CODE + 0x8000;
 pub(super) const CONTEXT: usize = 0x70_0000;
 pub(super) const STACK: usize = 0x80_0000;
-const TRAMPOLINE: usize = OTHER + 0x1000;
+pub(super) const TRAMPOLINE: usize = OTHER + 0x1000;
 const OFFSETS: [u16; 33] = {
     let mut offsets = [0; 33];
     let mut number = 0;
@@ -57,7 +57,7 @@ pub(super) const SIGNALS: SignalFrames = SignalFrames {
 };
 
 /// A section with an index and one FDE for each function, at `CODE`, `CODE + 0x100`, and so on.
-fn section(common: &[u8], return_address: u8, functions: &[&[u8]]) -> Vec<u8> {
+pub(super) fn section(common: &[u8], return_address: u8, functions: &[&[u8]]) -> Vec<u8> {
     let number = functions.len();
     let mut bytes = vec![1, 0xff, 0x03, 0x3b, number as u8, 0, 0, 0];
     bytes.resize(8 + 8 * number, 0);
