@@ -214,7 +214,7 @@ mod tests {
 
     fn frame(memory: &mut Made) -> Returning {
         memory.words(0x7_0000, &[10, 11, 12, 13, 14, 15, 16, 17, 18]);
-        memory.words(0x7_a000, &[20, 21]);
+        memory.words(0x7_a000, &[0x7_a010, 21, 22, 23]);
         Returning { sp: 0x7_0000, fp: 0x7_a000, base: Some(1), link: None }
     }
 
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(returns(&[0xc3]), all(0, 0x7_a000, 1));
         assert_eq!(returns(&[0x48, 0x83, 0xc4, 0x10, 0xc3]), all(2, 0x7_a000, 1));
         assert_eq!(returns(&[0x48, 0x81, 0xc4, 0x18, 0, 0, 0, 0xc3]), all(3, 0x7_a000, 1));
-        assert_eq!(returns(&[0xc9, 0xc3]), Some((0x7_a010, 20, Some(1), 21)));
+        assert_eq!(returns(&[0xc9, 0xc3]), Some((0x7_a010, 0x7_a010, Some(1), 21)));
         assert_eq!(returns(&[0x5b, 0x5d, 0x41, 0x5c, 0x41, 0x5d, 0x41, 0x5e, 0x41, 0x5f, 0xc3]), all(6, 11, 10));
         for other in [&[0x41, 0xc3][..], &[0x41, 0xc9, 0xc3], &[0x48, 0x89, 0xe5, 0, 0, 0, 0, 0xc3], &[0x90, 0xc3]] {
             assert_eq!(returns(other), None, "{other:x?}");
