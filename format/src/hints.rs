@@ -170,3 +170,15 @@ impl fmt::Display for HintKind {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_data_model_counts_for_addresses_of_its_size() {
+        let hints = Hints::new().with_model(DataModel::Llp64);
+        assert_eq!([Word::W64, Word::W32].map(|word| hints.model_for(word)), [DataModel::Llp64, DataModel::Ilp32]);
+        assert_eq!(Hints::new().model_for(Word::W64), DataModel::Lp64);
+    }
+}

@@ -158,4 +158,24 @@ mod tests {
         assert_eq!(text.as_bytes(), b"gmon");
         assert!(!text.is_whole());
     }
+
+    #[test]
+    fn texts_are_cleared_filled_and_ended() {
+        let mut text = Text::<4>::new();
+        text.push(b"gmon.out");
+        text.clear();
+        assert!(text.as_bytes().is_empty() && text.is_whole());
+        text.push(b"a");
+        text.fill(|room| {
+            room[0] = b'b';
+            assert_eq!(room.len(), 3);
+            1
+        });
+        assert_eq!(text.as_bytes(), b"ab");
+        text.end();
+        assert_eq!(text.as_bytes(), b"ab\n");
+        text.push(b"cd");
+        text.end();
+        assert_eq!(text.as_bytes(), b"ab\n\n");
+    }
 }

@@ -120,3 +120,29 @@ fn is_usual_density(histogram: &Histogram, header: OldHeader) -> bool {
         None => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::Unit;
+
+    #[test]
+    fn known_writers_make_a_bin_for_four_bytes() {
+        for (header, bins, span, is_usual) in [
+            (OldHeader::Packed, 64, 256, true),
+            (OldHeader::Wide, 64, 256, true),
+            (OldHeader::Packed, 64, 257, false),
+            (OldHeader::Packed, 64, 252, true),
+            (OldHeader::Wide, 64, 252, false),
+            (OldHeader::Packed, 64, 241, true),
+            (OldHeader::Packed, 64, 240, false),
+            (OldHeader::Packed, 63, 250, false),
+            (OldHeader::Packed, 64, 100, false),
+        ] {
+            let histogram = Histogram::new(0x1000..0x1000 + span, Unit::seconds(60), vec![0_u16; bins]).unwrap();
+            assert_eq!(is_usual_density(&histogram, header), is_usual, "{header:?} {bins} {span}");
+        }
+    }
+}

@@ -71,7 +71,7 @@ mod tests {
             assert!(are_floating(&sums, order));
             assert!(are_floating(&sums[..sums.len() - 3], order), "the last number is cut");
             assert!(!are_floating(&bytes(&[0.0, 5.0], order), order), "one number may be chance");
-            for other in [0.5, -1.0, 1e300, f64::NAN, f64::INFINITY] {
+            for other in [0.5, 1.5, 1e17, -1.0, 1e300, f64::NAN, f64::INFINITY] {
                 assert!(!are_floating(&bytes(&[5.0, 6.0, other], order), order), "{other}");
             }
         }

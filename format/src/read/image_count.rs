@@ -23,3 +23,16 @@ impl ImageCount {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_few_images_or_bytes_for_each() {
+        let mut images = ImageCount::default();
+        assert!((0..ALWAYS).all(|_| images.count(0).is_ok()));
+        assert!(images.count((ALWAYS + 1) * BYTES).is_ok());
+        assert!(images.count((ALWAYS + 2) * BYTES - 1).is_err());
+    }
+}

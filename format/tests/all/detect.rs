@@ -264,3 +264,52 @@ fn only_headers_with_32_bit_addresses_have_padding() {
         ReadError::WrongSize { part: Part::File, size: (size + 4).into(), expected: size.into(), offset: at as u64 };
     assert_eq!(gmon::read_as(&file, encoding), Err(expected));
 }
+
+/// A number that is the same in both byte orders.
+const BOTH: u32 = 0x0001_0100;
+
+/// A file of GNU's version 0, which also is the same in both byte orders, with one record.
+fn version_0(tag: u8, record: &[u8]) -> Vec<u8> {
+    [b"gmon", &[0; 16][..], &[tag], record].concat()
+}
+
+#[test]
+fn lower_addresses_tell_the_byte_order_of_records_that_fit_in_both() {
+    for order in [Order::Little, Order::Big] {
+        let word = |value: u64| if order == Order::Little { value.to_le_bytes() } else { value.to_be_bytes() };
+        let number = BOTH.to_le_bytes();
+        let fields = [word(0x1000), word(0x1000 + 4 * u64::from(BOTH))].concat();
+        let dimension = b"\0\0\0\x64seconds\0\0\0\0\0\0\0\0s";
+        let samples = [&fields[..], &number, dimension, &vec![0; 2 * BOTH as usize]].concat();
+        // A count, an address, two empty strings, and a line.
+        let block = [&word(1)[..], &word(0x1000), &[0; 6]].concat();
+        let blocks = [&number[..], &[0], &block.repeat(BOTH as usize)].concat();
+        for file in [version_0(0, &samples), version_0(2, &blocks)] {
+            let hints = Hints::new().with_word(Word::W64);
+            assert_eq!(found(&file, &hints), Ok(Encoding::new(Form::Gnu, DataModel::Lp64, order)));
+        }
+    }
+}
+
+#[test]
+fn addresses_that_are_the_same_in_both_byte_orders_are_ambiguous() {
+    let file = version_0(1, &[&[0; 16][..], &[7, 0, 0, 0]].concat());
+    let Err(ReadError::Ambiguous { candidates, hint }) = found(&file, &Hints::new().with_word(Word::W64)) else {
+        panic!("a byte order was found");
+    };
+    assert_eq!((candidates.len(), hint), (2, HintKind::Order));
+}
+
+#[test]
+fn the_error_of_a_damaged_ld_profile_file_is_that_of_its_byte_order() {
+    let profile = sampled(seconds(0x1000, 0x1100, &[1; 64]));
+    for order in [Order::Little, Order::Big] {
+        let mut file = write(&profile, Encoding::new(Form::LdProfile, DataModel::Lp64, order)).unwrap();
+        // The number of bins follows two addresses.
+        file[if order == Order::Little { 40 } else { 43 }] ^= 1;
+        let [wide, narrow] = [Word::W64, Word::W32]
+            .map(|word| found(&file, &Hints::new().with_word(word).with_order(order)).unwrap_err());
+        assert_ne!(wide, narrow);
+        assert_eq!(error(&file), narrow, "the last error");
+    }
+}

@@ -56,6 +56,16 @@ fn a_mon_out_file_with_several_meanings_is_ambiguous() {
 }
 
 #[test]
+fn an_unusual_mon_out_file_needs_the_form() {
+    let coarse = sampled(seconds(0x40_1000, 0x41_1000, &[9])).with_arcs([Arc::new(0, 0x40_1008, 3)]);
+    for encoding in encodings(Form::MonOut) {
+        let file = write(&coarse, encoding).unwrap();
+        assert_eq!(found(&file, &Hints::new().with_form(Form::MonOut)), Ok(encoding));
+        assert!(found(&file, &Hints::new().with_file_name(b"mon.out")).is_err(), "{encoding}");
+    }
+}
+
+#[test]
 fn a_usual_mon_out_file_needs_only_the_form() {
     let usual =
         sampled(seconds(0x40_1000, 0x40_1040, &[0, 1, 2, 3, 4, 5, 6, 7])).with_arcs([Arc::new(0, 0x40_1008, 3)]);

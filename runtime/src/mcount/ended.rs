@@ -149,6 +149,7 @@ mod tests {
         for number in 0..50_000_usize {
             let (thread, frompc, selfpc) = (number % 7, number % 1000 * 5, number % 90 * 16);
             assert!(table.reserve(&contexts, 1));
+            assert!(2 * (table.used.load(SeqCst) + 1) <= table.slots().len(), "half of the slots stay free");
             table.add(thread, frompc, selfpc, 3);
             *expected.entry((thread, frompc, selfpc)).or_default() += 3;
         }
@@ -171,6 +172,8 @@ mod tests {
         assert_eq!(calls(&table).len(), MOST + 1);
         assert!(table.reserve(&contexts, 1));
         assert_eq!(calls(&table).values().sum::<u64>(), MOST as u64 + 1);
+        // The sums did not help, so they are made again when there are twice as many calls.
+        assert_eq!(table.bound.load(SeqCst), 2 * (MOST + 2));
     }
 
     #[test]

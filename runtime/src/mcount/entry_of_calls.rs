@@ -82,4 +82,42 @@ mod tests {
         assert!(!entries[named].has_ended.load(Relaxed) && calls.index() == OTHERS);
         set_entry_index(None);
     }
+
+    #[test]
+    fn a_thread_has_an_entry_of_its_own() {
+        let contexts = Contexts::new();
+        contexts.threads.map();
+        set_entry_index(None);
+        let calls = EntryOfCalls { index: AtomicUsize::new(0), name: [const { AtomicU64::new(0) }; 2] };
+        calls.begin(&contexts);
+        let entries = contexts.threads.all();
+        assert_eq!((calls.index(), entries[OTHERS].threads.load(Relaxed)), (0, 0));
+        let own_name = [const { AtomicU64::new(0) }; 2];
+        store_thread_name(&own_name);
+        let name = |words: &[AtomicU64; 2]| words.each_ref().map(|word| word.load(Relaxed));
+        assert_eq!(name(&entries[0].name), name(&own_name));
+        calls.end(&contexts);
+        assert!(entries[0].has_ended.load(Relaxed) && calls.index() == OTHERS);
+        set_entry_index(None);
+    }
+
+    #[test]
+    fn a_thread_that_changes_its_name_moves_to_the_entry_of_the_new_name() {
+        let contexts = Contexts::new();
+        contexts.threads.map();
+        contexts.threads.threads.store(THREADS, Relaxed);
+        let calls = EntryOfCalls { index: AtomicUsize::new(0), name: [const { AtomicU64::new(0) }; 2] };
+        let run = |name: &str, run: &(dyn Fn() + Sync)| {
+            std::thread::scope(|scope| {
+                std::thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, run).unwrap().join().unwrap();
+            });
+        };
+        run("first", &|| calls.begin(&contexts));
+        let first = calls.index();
+        run("second", &|| calls.see_name(&contexts));
+        let second = calls.index();
+        assert!(first != second && [first, second].iter().all(|index| (THREADS..OTHERS).contains(index)));
+        let threads = |index: usize| contexts.threads.all()[index].threads.load(Relaxed);
+        assert_eq!([first, second, OTHERS].map(threads), [0, 1, 0]);
+    }
 }

@@ -208,4 +208,104 @@ mod tests {
         assert!(read(&memory, 16).is_none(), "nothing is mapped there");
         memory.close();
     }
+
+    /// A program header: kind, flags, offset, address, and size.
+    type Header = (u32, u32, usize, usize, usize);
+
+    /// The program's first byte is at link-time address `LINKED`.
+    const LINKED: usize = 0x40_0000;
+    const NOTES: usize = 0x1800;
+
+    /// Maps an object with program headers, and notes at `NOTES`. An odd number of pages is before the object.
+    fn object(headers: &[Header], notes: &[u8]) -> usize {
+        let map = |length| crate::os::map(length).addr();
+        let at = map(0x8000);
+        let base = at + if at & 0x1000 == 0 { 0x1000 } else { 0 };
+        let write = |offset: usize, bytes: &[u8]| {
+            // SAFETY: fresh memory, which is never freed.
+            unsafe { std::slice::from_raw_parts_mut((base + offset) as *mut u8, bytes.len()) }.copy_from_slice(bytes);
+        };
+        write(0, b"\x7fELF\x02");
+        write(32, &64_usize.to_ne_bytes());
+        write(54, &56_u16.to_ne_bytes());
+        write(56, &(headers.len() as u16).to_ne_bytes());
+        for (index, (kind, flags, offset, address, size)) in headers.iter().enumerate() {
+            let (kind, words) = ([*kind, *flags].map(u32::to_ne_bytes).concat(), [*offset, *address, 0, 0, *size, 0]);
+            write(64 + 56 * index, &[&kind[..], &words.map(usize::to_ne_bytes).concat()].concat());
+        }
+        write(NOTES, notes);
+        base
+    }
+
+    fn note(kind: u32, name: [u8; 4], contents: &[u8]) -> Vec<u8> {
+        let sizes = [4, contents.len() as u32, kind].map(u32::to_ne_bytes).concat();
+        let padding = vec![0xee; contents.len().next_multiple_of(4) - contents.len()];
+        [&sizes, &name[..], contents, &padding].concat()
+    }
+
+    fn found(headers: &[Header], notes: &[u8]) -> Option<(usize, [usize; 2], Vec<u8>)> {
+        let memory = OwnMemory::open().unwrap();
+        let base = object(headers, notes);
+        let found = read(&memory, base);
+        let listed = read_listed(&memory, base.wrapping_sub(LINKED), base + 64, headers.len() as u16);
+        memory.close();
+        let all = [found, listed].map(|found| {
+            found.map(|found| {
+                assert_eq!(found.base, base);
+                (found.bias, [found.lowpc, found.highpc], found.build_id.as_bytes().to_vec())
+            })
+        });
+        assert_eq!(all[0], all[1]);
+        let [found, _] = all;
+        found.inspect(|(bias, ..)| assert_eq!(*bias, base.wrapping_sub(LINKED)))
+    }
+
+    const FIRST: Header = (SEGMENT_LOAD, 4, 0, LINKED, 0x800);
+    const CODE: Header = (SEGMENT_LOAD, 5, 0x1008, LINKED + 0x1008, 0x411);
+    const DATA: Header = (SEGMENT_LOAD, 6, 0x3000, LINKED + 0x9000, 0x1000);
+    const STACK: Header = (0x6474_e551, 7, 0, 0, 0x10_0000);
+
+    fn notes_at(offset: usize, size: usize) -> Header {
+        (SEGMENT_NOTE, 4, 0, LINKED + NOTES + offset, size)
+    }
+
+    #[test]
+    fn the_code_is_in_executable_segments() {
+        let range = |headers: &[Header]| found(headers, &[]).map(|(_, range, _)| range);
+        let code = [LINKED + 0x1000, LINKED + 0x1420];
+        assert_eq!(range(&[FIRST, CODE, DATA, STACK]), Some(code));
+        // The first segment need not begin with the file.
+        let first = (SEGMENT_LOAD, 4, 0x40, LINKED + 0x40, 0x800);
+        assert_eq!(range(&[STACK, first, DATA, CODE]), Some(code));
+        // More headers than are read at once.
+        let others = vec![STACK; 2 * AT_ONCE];
+        let more = (SEGMENT_LOAD, 5, 0x2000, LINKED + 0x2000, 0x10);
+        assert_eq!(range(&[&[FIRST, CODE], &others[..], &[more]].concat()), Some([code[0], LINKED + 0x2010]));
+        let huge = |size| range(&[FIRST, (SEGMENT_LOAD, 5, 0x1000, LINKED + 0x1000, size)]);
+        assert!(huge(MOST_CODE).is_some() && huge(MOST_CODE + 1).is_none());
+        assert_eq!([range(&[FIRST, DATA]), range(&[STACK]), range(&[])], [None, None, None]);
+    }
+
+    #[test]
+    fn the_build_id_is_found_among_notes() {
+        let gnu = *b"GNU\0";
+        let id: Vec<u8> = (1..=21).collect();
+        let expected = [&id[..], &[0; 3]].concat();
+        let others =
+            [note(1, gnu, &[7; 16]), note(NOTE_BUILD_ID, *b"XYZ\0", &[8; 5]), note(NOTE_BUILD_ID, gnu, &[9; 65])]
+                .concat();
+        let notes = [&others[..], &note(NOTE_BUILD_ID, gnu, &id)].concat();
+        let build_id = |headers: &[Header], notes: &[u8]| found(headers, notes).map(|(.., build_id)| build_id);
+        let whole = notes_at(0, notes.len());
+        for headers in [&[FIRST, CODE, whole][..], &[whole, FIRST, CODE], &[STACK, whole, FIRST, CODE, STACK]] {
+            assert_eq!(build_id(headers, &notes), Some(expected.clone()));
+        }
+        // The end of the notes comes before the one with the build ID.
+        let part = notes_at(0, others.len());
+        assert_eq!(build_id(&[FIRST, CODE, part], &notes), Some(vec![]));
+        let second = notes_at(others.len(), notes.len() - others.len());
+        assert_eq!(build_id(&[FIRST, part, CODE, second, second, STACK], &notes), Some(expected));
+        let longest = note(NOTE_BUILD_ID, gnu, &[6; MOST_BUILD_ID]);
+        assert_eq!(build_id(&[FIRST, CODE, notes_at(0, longest.len())], &longest), Some(vec![6; MOST_BUILD_ID]));
+    }
 }

@@ -227,4 +227,73 @@ mod tests {
         assert!(start <= here && here < end);
         assert!(super::bias() <= start);
     }
+
+    /// The program headers in the file of this program: the words of each.
+    fn headers_in_file() -> (Vec<u8>, Vec<Vec<usize>>) {
+        let file = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let word = |at: usize| usize::from_ne_bytes(file[at..at + 8].try_into().unwrap());
+        let (start, number) = (word(32), usize::from(u16::from_ne_bytes([file[56], file[57]])));
+        let headers = (0..number).map(|index| (0..7).map(|field| word(start + 56 * index + 8 * field)).collect());
+        let headers = headers.collect();
+        (file, headers)
+    }
+
+    #[test]
+    fn the_headers_of_this_program_are_those_of_its_file() {
+        let (file, headers) = headers_in_file();
+        let of_kind = |kind| headers.iter().filter(move |header| header[0] as u32 == kind);
+        // SAFETY: the first bytes of this program.
+        let first: [u8; 64] = unsafe { *(super::base() as *const [u8; 64]) };
+        assert_eq!(first[..], file[..64]);
+        let code: Vec<_> = of_kind(1).filter(|header| header[0] >> 32 & 1 == 1).collect();
+        let start = code.iter().map(|header| header[2] & !15).min().unwrap();
+        let end = code.iter().map(|header| (header[2] + header[5]).next_multiple_of(16)).max().unwrap();
+        assert_eq!(super::code(), start..end);
+        let entry = usize::from_ne_bytes(file[24..32].try_into().unwrap());
+        let layout = of_kind(1).flat_map(|header| [header[2], header[4], header[5]]);
+        let bytes: Vec<_> = std::iter::once(entry).chain(layout).flat_map(usize::to_le_bytes).collect();
+        let marks = bytes.iter().enumerate().map(|(position, byte)| super::mark(position as u64, *byte));
+        assert_eq!(super::layout_sum(), marks.fold(0, u64::wrapping_add));
+        // All notes, one by one.
+        let mut build_id = None;
+        for header in of_kind(4) {
+            let (mut notes, alignment) = (&file[header[1]..header[1] + header[4]], header[6].max(4));
+            while !notes.is_empty() {
+                let [name, length, kind] =
+                    [0, 4, 8].map(|at| u32::from_ne_bytes(notes[at..at + 4].try_into().unwrap()));
+                let start = (12 + name as usize).next_multiple_of(alignment);
+                let end = start + length as usize;
+                let words = |bytes: &[u8]| -> Vec<u32> {
+                    bytes.chunks(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap())).collect()
+                };
+                let (wanted, contents) = (words(&notes[12..12 + name as usize]), words(&notes[start..end]));
+                assert_eq!(super::note((kind, &wanted)), Some(&contents[..]), "{kind}");
+                if kind == 3 && name == 4 {
+                    build_id = Some(notes[start..end].to_vec());
+                }
+                notes = notes.get(end.next_multiple_of(alignment)..).unwrap_or(&[]);
+            }
+        }
+        assert_eq!(super::note((99, super::BUILD_ID.1)), None);
+        assert_eq!(super::build_id(), build_id.as_deref());
+        let expected =
+            build_id.map_or(super::layout_sum() as u32, |id| u32::from_be_bytes(id[..4].try_into().unwrap()));
+        assert_eq!(super::build(), expected);
+    }
+
+    #[test]
+    fn the_dynamic_linker_has_data_for_debuggers() {
+        let (_, headers) = headers_in_file();
+        // A program with an interpreter (PT_INTERP) has a dynamic linker.
+        let is_dynamic = headers.iter().any(|header| header[0] as u32 == 3);
+        let data = super::linker_data();
+        assert_eq!(data.is_some(), is_dynamic);
+        if let Some(data) = data {
+            // SAFETY: `struct r_debug` begins with the version and the address of the list, whose first entry is this program.
+            let [version, list] = unsafe { *(data as *const [usize; 2]) };
+            assert!((1..=2).contains(&(version as u32)));
+            // SAFETY: as above; the entry begins with the load bias.
+            assert_eq!(unsafe { *(list as *const usize) }, super::bias());
+        }
+    }
 }

@@ -264,7 +264,9 @@ fn add(bin: usize, ticks: u16) {
 
 #[cfg(test)]
 mod tests {
-    use super::bin;
+    use super::super::is_alone;
+    use super::*;
+    use crate::os::map;
 
     #[test]
     fn a_bin_is_two_bytes_of_code_at_scale_65536_and_four_at_half_of_it() {
@@ -280,5 +282,131 @@ mod tests {
         assert_eq!(bin(0x1040, 0x1000, 0x8000, 32), None);
         assert_eq!(bin(usize::MAX, 0, 0x10000, 32), None, "no product wraps back into the buffer");
         assert_eq!(bin(0x1000, 0x1000, 0x8000, 1), None, "an odd size does not lend half a bin");
+    }
+
+    /// The text, with a bin for each four bytes.
+    const TEXT: usize = 0x40_0000;
+    const BINS: usize = 2 * STRETCH + 100;
+    const SIZE: usize = BINS * size_of::<u16>();
+
+    /// Samples, behind which are as many bins of something else as a wrong size could reach.
+    fn samples() -> &'static [AtomicU16] {
+        // SAFETY: fresh memory, which is never freed.
+        let all: &[AtomicU16] = unsafe { slice::from_raw_parts(map(4 * SIZE).cast(), 4 * BINS) };
+        all[BINS..].iter().for_each(|other| other.store(u16::MAX, Relaxed));
+        all
+    }
+
+    fn start_in(samples: &'static [AtomicU16]) {
+        // SAFETY: there are that many bins.
+        unsafe { start(samples.as_ptr().cast_mut().cast(), SIZE, TEXT, 0x8000) };
+    }
+
+    fn values(samples: &[AtomicU16]) -> Vec<(usize, u16)> {
+        assert!(samples[BINS..].iter().all(|other| other.load(Relaxed) == u16::MAX));
+        let values = samples[..BINS].iter().map(|bin| bin.load(Relaxed)).enumerate();
+        values.filter(|(_, value)| *value > 0).collect()
+    }
+
+    fn touched_stretches() -> Vec<u8> {
+        touched().unwrap().iter().map(|touched| touched.load(Relaxed)).collect()
+    }
+
+    const LAST: usize = 2 * STRETCH + 5;
+
+    fn pc(bin: usize) -> usize {
+        TEXT + 4 * bin + 3
+    }
+
+    #[test]
+    fn ticks_are_counted_while_they_are_wanted() {
+        if !is_alone("samples::bins::tests::ticks_are_counted_while_they_are_wanted") {
+            return;
+        }
+        assert!(!has_started() && touched().is_none() && !covers(TEXT));
+        collect_left();
+        let samples = samples();
+        start_in(samples);
+        assert!(has_started() && is_counting());
+        assert_eq!((area().size, area().offset, area().scale), (SIZE, TEXT, 0x8000));
+        assert!(covers(TEXT) && covers(TEXT + 4 * BINS - 1) && !covers(TEXT - 1) && !covers(TEXT + 4 * BINS));
+        assert_eq!([count(pc(1), 3), count(pc(LAST), 4), count(pc(STRETCH), 0)], [3, 4, 0]);
+        assert_eq!((values(samples), ticks(), touched_stretches()), (vec![(1, 3), (LAST, 4)], 7, vec![1, 0, 1]));
+        count_in(2, 5);
+        count_in(BINS, 6);
+        count_in(BINS + 1, 6);
+        assert_eq!((values(samples), ticks()), (vec![(1, 3), (2, 5), (LAST, 4)], 12));
+        stop();
+        assert!(!is_counting());
+        assert_eq!([count(pc(1), 3), count_late(pc(1), 2)], [0, 2]);
+        assert_eq!((values(samples), ticks()), (vec![(1, 5), (2, 5), (LAST, 4)], 14));
+        collect_left();
+        assert_eq!(values(samples).len(), 3, "there are no other samples");
+    }
+
+    #[test]
+    fn bins_overflow_and_fill() {
+        if !is_alone("samples::bins::tests::bins_overflow_and_fill") {
+            return;
+        }
+        let samples = samples();
+        start_in(samples);
+        count(pc(7), 40_000);
+        count(pc(LAST), 1000);
+        assert!(carries().is_none() && full_bins() == 0 && fill_overflowed() == 0);
+        count(pc(7), 40_000);
+        let carried: Vec<_> = carries().unwrap().iter().map(|carry| carry.load(Relaxed)).collect();
+        assert_eq!((carried.len(), carried[7], carried.iter().sum::<u16>()), (BINS, 1, 1));
+        assert_eq!(values(samples), [(7, 14_464), (LAST, 1000)]);
+        assert_eq!([full_bins(), fill_overflowed(), full_bins()], [0, 1, 1]);
+        assert_eq!(values(samples), [(7, u16::MAX), (LAST, 1000)]);
+        // Samples of their own.
+        leave_file();
+        assert!(carries().unwrap().iter().all(|carry| carry.load(Relaxed) == 0));
+    }
+
+    #[test]
+    fn bins_of_a_file_do_not_overflow() {
+        if !is_alone("samples::bins::tests::bins_of_a_file_do_not_overflow") {
+            return;
+        }
+        are_file();
+        leave_file();
+        are_file();
+        let samples = samples();
+        start_in(samples);
+        assert!(touched().is_none());
+        (0..2).for_each(|_| assert_eq!(count(pc(7), 40_000), 40_000));
+        assert_eq!(values(samples), [(7, u16::MAX)]);
+        assert!(carries().is_none() && full_bins() == 1);
+        leave_file();
+        count(pc(9), 1);
+        assert_eq!(touched_stretches(), [1, 0, 0], "a child counts for itself");
+    }
+
+    #[test]
+    fn counts_move_to_other_samples() {
+        if !is_alone("samples::bins::tests::counts_move_to_other_samples") {
+            return;
+        }
+        let [samples, other] = [samples(), samples()];
+        start_in(samples);
+        count(pc(1), 3);
+        count(pc(LAST), 4);
+        // A count in a stretch that nobody has touched does not occur.
+        samples[STRETCH + 50].store(9, Relaxed);
+        // SAFETY: as many bins.
+        unsafe { relocate(other.as_ptr().cast_mut().cast()) };
+        assert_eq!((values(samples), values(other)), (vec![(STRETCH + 50, 9)], vec![(1, 3), (LAST, 4)]));
+        samples[2].store(6, Relaxed);
+        collect_left();
+        count(pc(1), 1);
+        assert_eq!((values(samples).len(), values(other)), (1, vec![(1, 4), (2, 6), (LAST, 4)]));
+        restore();
+        count(pc(1), 5);
+        assert_eq!((values(samples)[0], values(other)[0]), ((1, 5), (1, 4)));
+        restore();
+        count(pc(1), 5);
+        assert_eq!(values(samples)[0], (1, 10));
     }
 }

@@ -26,3 +26,18 @@ pub(crate) fn count_without_stack(pc: usize, ticks: u32) {
 pub(crate) fn count_late(pc: usize, ticks: u32) {
     contexts::count_without_stack(!bins::covers(pc), bins::count_late(pc, ticks));
 }
+
+/// Runs a test in a process of its own, because the test changes what belongs to the process. The result is whether this is that
+/// process.
+#[cfg(test)]
+pub(crate) fn is_alone(test: &str) -> bool {
+    const ALONE: &str = "GMON_TEST_IS_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = command.args([test, "--exact"]).env(ALONE, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    false
+}

@@ -123,4 +123,38 @@ mod tests {
         assert!(kept > SLOTS as u64 / 2 && kept <= SLOTS as u64);
         assert_eq!(kept + table.elsewhere.load(Relaxed), 8 + 2 * SLOTS as u64);
     }
+
+    #[test]
+    fn a_stretch_with_ticks_is_found_wherever_it_is() {
+        for number in 1..50 {
+            let table = TicksOutside::new();
+            table.prepare();
+            table.count(number * 0x1234, 7);
+            let mut found = Vec::new();
+            table.for_each(|pc, ticks| found.push((pc, ticks)));
+            assert_eq!(found, [(number * 0x1234, 7)]);
+        }
+    }
+
+    #[test]
+    fn the_process_has_a_table_if_ticks_outside_are_wanted() {
+        if !super::super::is_alone("samples::outside_text::tests::the_process_has_a_table_if_ticks_outside_are_wanted")
+        {
+            return;
+        }
+        count(0x7f00_0000_0000, 3);
+        assert_eq!(elsewhere(), 0, "they are not wanted");
+        keep_ticks_outside();
+        assert_eq!(elsewhere(), 3);
+        count(0x7f00_0000_0000, 4);
+        let all = || {
+            let mut all = Vec::new();
+            for_each_tick_outside(|pc, ticks| all.push((pc, ticks)));
+            all
+        };
+        assert_eq!(all(), [(0x7f00_0000_0000, 4)]);
+        let mut taken = Vec::new();
+        take_ticks_outside(|pc| pc == 0x7f00_0000_0000, |_, ticks| taken.push(ticks));
+        assert_eq!((taken, all(), elsewhere()), (vec![4], vec![], 3));
+    }
 }

@@ -117,3 +117,123 @@ impl Architecture for AArch64 {
         (instruction(memory, pc)? == RET && frame.link.is_some()).then_some(frame)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Made;
+    use super::*;
+
+    const PC: usize = 0x40_1000;
+    const NOP: u32 = 0xd503_201f;
+    const BTI_C: u32 = 0xd503_245f;
+
+    /// Code at an address, between nops.
+    fn code(at: usize, instructions: &[u32]) -> Made {
+        let mut memory = Made::default();
+        let mut put = |at, instructions: &[u32]| {
+            let bytes: Vec<_> = instructions.iter().flat_map(|instruction| instruction.to_le_bytes()).collect();
+            memory.write(at, &bytes);
+        };
+        put(PC - 2 * NEAR, &[NOP; NEAR / 2 + 16]);
+        put(at, instructions);
+        memory
+    }
+
+    #[test]
+    fn all_calls_are_known_by_their_bits() {
+        let register = 17 << 5;
+        for call in [
+            0x9400_0000,
+            0x97ff_ffff,
+            0xd63f_0000,
+            0xd63f_0000 | register,
+            0xd63f_081f | register,
+            0xd63f_0c1f | register,
+            0xd73f_0800 | register | 3,
+            0xd73f_0c00 | register | 3,
+        ] {
+            assert!(AArch64::follows_call(&code(PC - 4, &[call]), PC), "{call:x}");
+        }
+        for other in [0x1400_0000, 0xd61f_0000, 0xd65f_03c0, 0xd71f_0800, 0xd63f_0001, 0xd63f_1000, 0x9000_0000, NOP] {
+            assert!(!AArch64::follows_call(&code(PC - 4, &[other]), PC), "{other:x}");
+        }
+        assert!(!AArch64::follows_call(&Made::default(), PC) && !AArch64::follows_call(&Made::default(), 3));
+    }
+
+    #[test]
+    fn a_frame_pointer_is_set_near_the_program_counter() {
+        let keeps = |back: usize, set| AArch64::keeps_frame_pointer(&code(PC - back, &[set]), PC);
+        for set in [0x9100_03fd, 0x9100_43fd] {
+            assert!([0, 4, 2000, NEAR - 4].iter().all(|back| keeps(*back, set)) && !keeps(NEAR, set));
+        }
+        for other in [0x9100_403d, 0x9100_03fc, 0xd100_43fd, NOP] {
+            assert!(!keeps(4, other), "{other:x}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_coroutine_is_known_by_its_instructions() {
+        let (mov, cbnz, b) = (0xaa13_03e0, 0xb500_1240, 0x17ff_fff0);
+        let ends = |instructions: &[u32], is_start| AArch64::ends_coroutine(&code(PC, instructions), PC, is_start);
+        for whole in [&[mov, cbnz, b][..], &[BTI_C, mov, cbnz, b], &[NOP, mov, cbnz, b]] {
+            assert!(ends(whole, true) && !ends(whole, false));
+            for (place, other) in
+                whole.iter().enumerate().flat_map(|(place, code)| [(place, NOP), (place, code ^ 1 << 31)])
+            {
+                let mut other_code = whole.to_vec();
+                other_code[place] = other;
+                // The first of four instructions does not matter.
+                assert_eq!(ends(&other_code, true), whole.len() == 4 && place == 0, "{place} {other:x}");
+            }
+        }
+        assert!(!ends(&[NOP, NOP, mov, cbnz, b], true) && !ends(&[mov, cbnz | 1, b], true));
+    }
+
+    /// The caller's stack pointer, if a function begins or a PLT stub is at `PC`.
+    fn enters(instructions: &[u32], index: usize) -> Option<usize> {
+        let frame = Returning { sp: 0x7_0000, fp: 2, base: Some(3), link: Some(4) };
+        let caller = AArch64::enters_at(&code(PC - 4 * index, instructions), PC, frame)?;
+        assert_eq!((caller.fp, caller.base, caller.link), (2, Some(3), Some(4)));
+        Some(caller.sp)
+    }
+
+    #[test]
+    fn functions_begin_with_a_frame_record() {
+        let (push, mov) = (0xa9be_7bfd, 0x9100_03fd);
+        for first in [BTI_C, 0xd503_233f, 0xd503_237f, push] {
+            assert_eq!(enters(&[first], 0), Some(0x7_0000), "{first:x}");
+        }
+        assert_eq!(enters(&[push, mov], 1), Some(0x7_0020));
+        // stp x29, x30, [sp, #-16]! and [sp, #-512]!
+        assert_eq!([0xa9bf_7bfd, 0xa9a0_7bfd].map(|push| enters(&[push, mov], 1)), [Some(0x7_0010), Some(0x7_0200)]);
+        assert_eq!([enters(&[NOP, mov], 1), enters(&[push, NOP], 1), enters(&[NOP], 0)], [None; 3]);
+    }
+
+    #[test]
+    fn a_stub_ends_with_its_branch() {
+        let (adrp, ldr, add) = (0x9000_0430, 0xf940_0611, 0x9100_2210);
+        let (autia1716, br) = (0xd503_219f, 0xd61f_0220);
+        let stub = [adrp, ldr, add, br];
+        assert!((0..4).all(|index| enters(&stub, index) == Some(0x7_0000)) && enters(&stub, 4).is_none());
+        let signed = [adrp, ldr, add, autia1716, br];
+        assert!((0..5).all(|index| enters(&signed, index) == Some(0x7_0000)) && enters(&signed, 5).is_none());
+        for other in [[adrp, ldr, add, autia1716, NOP], [adrp, ldr, add, NOP, br], [adrp, ldr, NOP, br, br]] {
+            assert!((0..5).all(|index| enters(&other, index).is_none()), "{other:x?}");
+        }
+        let first = [0xa9bf_7bf0, adrp, ldr, add, br];
+        let pushed = [0, 16, 16, 16, 16].map(|pushed| Some(0x7_0000 + pushed));
+        assert_eq!([0, 1, 2, 3, 4].map(|index| enters(&first, index)), pushed);
+        assert_eq!(enters(&[0xa9bf_7bf0, NOP], 0), None);
+    }
+
+    #[test]
+    fn functions_return_to_the_link_register() {
+        let frame = |link| Returning { sp: 1, fp: 2, base: None, link };
+        let returns = |code: &Made, link| AArch64::returns_at(code, PC, frame(link)).and_then(|caller| caller.link);
+        let ret = code(PC, &[0xd65f_03c0]);
+        assert_eq!(
+            [returns(&ret, Some(4)), returns(&ret, None), returns(&code(PC, &[]), Some(4))],
+            [Some(4), None, None]
+        );
+    }
+}

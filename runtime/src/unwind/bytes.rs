@@ -184,4 +184,24 @@ mod tests {
         assert_eq!([part.u8(), part.u8(), part.u8(), all.u8(), all.u8()], [Some(1), Some(2), None, Some(3), None]);
         assert!(all.split(usize::MAX).is_none());
     }
+
+    #[test]
+    fn numbers_have_the_format_of_their_encoding() {
+        let bytes = [0xfe, 0xff, 0x7f, 0, 0, 0, 0, 0];
+        for (encoding, expected, left) in [
+            (0x00, 0x7f_fffe, 0),
+            (0x04, 0x7f_fffe, 0),
+            (0x0c, 0x7f_fffe, 0),
+            (0x01, 0x1f_fffe, 5),
+            (0x02, 0xfffe, 6),
+            (0x03, 0x7f_fffe, 4),
+            (0x09, usize::MAX - 1, 5),
+            (0x0a, usize::MAX - 1, 6),
+            (0x0b, 0x7f_fffe, 4),
+        ] {
+            let mut cursor = cursor(&bytes);
+            assert_eq!((cursor.number(encoding), cursor.rest.len()), (Some(expected), left), "{encoding:x}");
+        }
+        assert!([0x05, 0x08, 0x0f].iter().all(|encoding| cursor(&bytes).number(*encoding).is_none()));
+    }
 }

@@ -104,4 +104,23 @@ mod tests {
         cache.entries[0].rule.store(half, Relaxed);
         assert_eq!([cache.get(0x1000, 1, PACKING), cache.get(0x2000, 1, PACKING)], [None, None]);
     }
+
+    #[test]
+    fn each_bit_of_an_address_distinguishes_it() {
+        let cache = Cache::<1>::new();
+        for (pc, generation) in [(0x55_5555_1000, 1), (0, 3), (usize::MAX, 1 << 40)] {
+            cache.put(pc, generation, PACKING, &rule(8));
+            assert_eq!(cache.get(pc, generation, PACKING), Some(rule(8)));
+            assert!((0..usize::BITS).all(|bit| cache.get(pc ^ 1 << bit, generation, PACKING).is_none()));
+            assert!((0..u64::BITS).all(|bit| cache.get(pc, generation ^ 1 << bit, PACKING).is_none()));
+        }
+    }
+
+    #[test]
+    fn functions_at_the_same_place_of_their_pages_have_entries_of_their_own() {
+        let cache = Box::new(Cache::<4096>::new());
+        let pcs = || (0..64).map(|page| 0x40_0123 + 4096 * page);
+        pcs().for_each(|pc| cache.put(pc, 1, PACKING, &rule(8)));
+        assert_eq!(pcs().filter(|pc| cache.get(*pc, 1, PACKING).is_some()).count(), 64);
+    }
 }

@@ -74,3 +74,24 @@ pub enum Cut {
     /// The table leads to an address where no caller can be.
     Misled,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::SIGNALS;
+    use super::super::{LaterObjects, Searches, Section};
+    use super::*;
+
+    #[test]
+    fn rules_of_objects_that_may_be_unloaded_unnoticed_are_not_remembered() {
+        let list = [Object::new(0x1000..0x2000, Section { address: 0, bytes: &[] }, None)];
+        let (cache, searches) = (Cache::<1>::new(), Searches::new(false));
+        let may_remember = |later: Option<bool>| {
+            let later = later.map(|may_remember| LaterObjects { last: 0, may_remember });
+            let later = later.map(|list| Later { list, copies: None, searches: &searches });
+            let objects = Objects::new(&list, 1);
+            let tables = Tables { objects, later, thread: 0, cache: &cache, signals: &SIGNALS };
+            [0x1800, 0x2800].map(|pc| tables.may_remember(pc))
+        };
+        assert_eq!([None, Some(true), Some(false)].map(may_remember), [[true; 2], [true; 2], [true, false]]);
+    }
+}

@@ -95,6 +95,8 @@ mod tests {
             assert_eq!(register(CONTEXT_REGISTERS[2]), None, "not in the copy");
             assert_eq!(copied.read(0x7000), Some(0x0706_0504_0302_0100));
             assert_eq!(copied.read(0x7003), Some(0x0a09_0807_0605_0403));
+            assert_eq!(copied.read(0x7008), Some(0x0f0e_0d0c_0b0a_0908));
+            assert_eq!(copied.read(0x701d), Some(0x2423_2221_201f_1e1d));
             assert_eq!(copied.read(0x7020), Some(0x2726_2524_2322_2120));
             assert_eq!([copied.read(0x7021), copied.read(0x6fff), copied.read(usize::MAX)], [None; 3]);
         }

@@ -238,4 +238,32 @@ mod tests {
         assert_eq!((found, walked.passed), (recursion.outer(OUTER_FRAMES), LEVELS - 4095));
         assert_eq!(recursion.walk(&ends, 0, NEAR).1, recursion.outer(OUTER_FRAMES));
     }
+
+    #[test]
+    fn only_long_walks_to_the_outermost_frame_are_remembered() {
+        let (mut recursion, all) = (recursion(), Reach { kept: 4096, passed: 0 });
+        let known = |recursion: &mut Recursion, ends: &OuterEnds<4>| recursion.walk(ends, LEVELS - 100, NEAR);
+        let nothing = (vec![], Walked { ending: TOO_DEEP, passed: 0 });
+        for (levels, is_remembered) in [(50, false), (62, false), (63, true), (100, true), (4095, true), (4096, false)]
+        {
+            let ends = OuterEnds::new();
+            recursion.walk(&ends, LEVELS - levels, all);
+            // A walk that stops among the frames that may be known.
+            let (_, outer, walked) = known(&mut recursion, &ends);
+            if is_remembered {
+                assert!(!outer.is_empty(), "{levels}");
+            } else {
+                assert_eq!((outer, walked), nothing, "{levels}");
+            }
+        }
+        // A chain that is cut.
+        let ends = OuterEnds::new();
+        let cut = recursion.fps[LEVELS - 10] + 8;
+        let call = recursion.calls[LEVELS - 10];
+        recursion.memory.words(cut, &[CODE + 1]);
+        assert_eq!(recursion.walk(&ends, LEVELS - 100, all).2.ending, Ending::Cut(Cut::Misled));
+        recursion.memory.words(cut, &[call]);
+        let (_, outer, walked) = known(&mut recursion, &ends);
+        assert_eq!((outer, walked), nothing);
+    }
 }

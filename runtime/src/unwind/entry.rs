@@ -111,3 +111,75 @@ impl<'a> Common<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A section with a CIE, and behind it an FDE with this content behind the distance of the CIE.
+    fn section(common: &[u8], function: &[u8]) -> Vec<u8> {
+        let length = |length: usize| (length as u32).to_le_bytes();
+        let distance = length(4 + 4 + common.len() + 4);
+        [&length(4 + common.len())[..], &[0; 4], common, &length(4 + function.len()), &distance, function].concat()
+    }
+
+    struct Read {
+        range: [usize; 2],
+        return_address: u64,
+        is_signal: bool,
+        program: u8,
+    }
+
+    /// Reads a function. The programs of the CIE and of the FDE have one byte each, which must be the same.
+    fn read(common: &[u8], function: &[u8]) -> Option<Read> {
+        let bytes = section(common, function);
+        let section = Section { address: 0x1000, bytes: &bytes };
+        let entry = Entry::read(section, 8 + common.len())?;
+        let (mut programs, common) = ([entry.program, entry.common.program], &entry.common);
+        let [program, other] = programs.each_mut().map(|program| program.u8());
+        assert_eq!((program, common.code_alignment, common.data_alignment), (other, 1, -8));
+        assert!(programs.iter().all(Cursor::is_at_end));
+        let range = [entry.start, entry.length];
+        Some(Read { range, return_address: common.return_address, is_signal: common.is_signal, program: program? })
+    }
+
+    const START: [u8; 4] = [0x11, 0x22, 0x33, 0];
+    const LENGTH: [u8; 4] = [0x40, 0, 0, 0];
+    const RANGE: [usize; 2] = [0x33_2211, 0x40];
+
+    #[test]
+    fn the_augmentation_says_what_entries_have() {
+        // The letters and their data.
+        for (letters, data, is_signal) in [
+            (&b"zR"[..], &[0x03][..], false),
+            (b"zLR", &[0x1b, 0x03], false),
+            (b"zPLR", &[0x03, 1, 2, 3, 4, 0x1b, 0x03], false),
+            (b"zPR", &[OMITTED, 0x03], false),
+            (b"zRS", &[0x03], true),
+            (b"zRBG", &[0x03], false),
+            (b"zR", &[0x03, 7, 7], false),
+        ] {
+            let common = [&[1], letters, &[0, 1, 0x78, 16, data.len() as u8], data, &[0x55]].concat();
+            let function = [&START[..], &LENGTH, &[3, 9, 9, 9, 0x55]].concat();
+            let read = read(&common, &function).unwrap();
+            assert_eq!((read.range, read.return_address, read.is_signal, read.program), (RANGE, 16, is_signal, 0x55));
+        }
+        for letters in [&b"zRX"[..], b"R", b"eh", b"zPPR"] {
+            let common = [&[1], letters, &[0, 1, 0x78, 16, 1, 0x03, 0x55]].concat();
+            assert!(read(&common, &[&START[..], &LENGTH, &[0, 0x55]].concat()).is_none(), "{letters:?}");
+        }
+    }
+
+    #[test]
+    fn versions_differ_in_the_number_of_the_return_address() {
+        let function = [&0x33_2211_usize.to_le_bytes()[..], &0x40_usize.to_le_bytes(), &[0x55]].concat();
+        for (version, number, expected) in [(1, &[0x90][..], 0x90), (3, &[0x90, 1], 0x90), (3, &[16], 16)] {
+            let common = [&[version, 0, 1, 0x78], number, &[0x55]].concat();
+            let read = read(&common, &function).unwrap();
+            assert_eq!((read.range, read.return_address, read.program), (RANGE, expected, 0x55), "{version}");
+        }
+        for version in [0, 2, 4] {
+            assert!(read(&[version, 0, 1, 0x78, 16, 0x55], &function).is_none(), "{version}");
+        }
+    }
+}

@@ -178,3 +178,181 @@ fn binary(operation: u8, second: usize, top: usize) -> Option<usize> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory::Words;
+    use super::*;
+
+    /// Memory, and registers with a thousand times their numbers, of which 200 is not known.
+    struct Made(Words);
+
+    impl Memory for Made {
+        fn read(&self, address: usize) -> Option<usize> {
+            self.0.read(address)
+        }
+    }
+
+    impl Machine for Made {
+        fn register(&self, number: u8) -> Option<usize> {
+            (number != 200).then(|| usize::from(number) * 1000)
+        }
+    }
+
+    /// The value of an expression in the middle of a section.
+    fn value(operations: &[u8], first: Option<usize>) -> Option<usize> {
+        let bytes = [&[0x31, operations.len() as u8], operations, &[0x31]].concat();
+        let machine = Made(Words::from([(16, 0x8877_6655_4433_2211), (24, usize::MAX)]));
+        evaluate(Section { address: 0x1000, bytes: &bytes }, 1, first, &machine)
+    }
+
+    /// The values that operations leave on the stack, the top first.
+    fn stack(operations: &[u8]) -> Vec<usize> {
+        let below = |number: usize| value(&[operations, &vec![0x13; number]].concat(), None);
+        (0..=DEPTH).map_while(below).collect()
+    }
+
+    fn negative(number: isize) -> usize {
+        number.cast_unsigned()
+    }
+
+    #[test]
+    fn numbers_registers_and_words_are_pushed() {
+        let eight = [0xfe, 0xff, 0xff, 0xff, 0, 0, 0, 0x80];
+        let with = |operation: u8, operand: &[u8]| [&[operation], operand].concat();
+        for (operations, pushed) in [
+            (with(0x03, &eight), 0x8000_0000_ffff_fffe),
+            (with(0x08, &eight[..1]), 0xfe),
+            (with(0x09, &eight[..1]), negative(-2)),
+            (with(0x0a, &eight[..2]), 0xfffe),
+            (with(0x0b, &eight[..2]), negative(-2)),
+            (with(0x0c, &eight[..4]), 0xffff_fffe),
+            (with(0x0d, &eight[..4]), negative(-2)),
+            (with(0x0e, &eight), 0x8000_0000_ffff_fffe),
+            (with(0x0f, &eight), 0x8000_0000_ffff_fffe),
+            (with(0x10, &[0xff, 0x7f]), 0x3fff),
+            (with(0x11, &[0xfe, 0x7f]), negative(-2)),
+            (vec![0x30], 0),
+            (vec![0x31], 1),
+            (vec![0x4f], 31),
+            (vec![0x70, 3], 3),
+            (vec![0x77, 0x78], 7000 - 8),
+            (vec![0x8f, 0], 31_000),
+            (vec![0x92, 33, 0x70], 33_000 - 16),
+            (vec![0x40, 0x06], 0x8877_6655_4433_2211),
+            (vec![0x40, 0x94, 1], 0x11),
+            (vec![0x40, 0x94, 3], 0x33_2211),
+            (vec![0x40, 0x94, 7], 0x77_6655_4433_2211),
+            (vec![0x40, 0x94, 8], 0x8877_6655_4433_2211),
+            (vec![0x48, 0x94, 4], 0xffff_ffff),
+        ] {
+            assert_eq!(stack(&operations), [pushed], "{operations:x?}");
+        }
+        for unknown in [
+            &[0x92, 0xc8, 1, 0][..],
+            &[0x92, 0x80, 2, 0],
+            &[0x40, 0x94, 0],
+            &[0x40, 0x94, 9],
+            &[0x31, 0x06],
+            &[0x06],
+            &[0x03],
+            &[0x97],
+        ] {
+            assert_eq!(stack(unknown), [], "{unknown:x?}");
+        }
+    }
+
+    #[test]
+    fn the_stack_is_rearranged() {
+        for (operations, left) in [
+            (&[0x31, 0x32, 0x12][..], &[2, 2, 1][..]),
+            (&[0x31, 0x32, 0x13], &[1]),
+            (&[0x31, 0x32, 0x14], &[1, 2, 1]),
+            (&[0x31, 0x32, 0x33, 0x15, 0], &[3, 3, 2, 1]),
+            (&[0x31, 0x32, 0x33, 0x15, 2], &[1, 3, 2, 1]),
+            (&[0x31, 0x32, 0x33, 0x15, 3], &[]),
+            (&[0x31, 0x32, 0x33, 0x16], &[2, 3, 1]),
+            (&[0x31, 0x32, 0x33, 0x34, 0x17], &[3, 2, 4, 1]),
+            (&[0x31, 0x96], &[1]),
+            (&[0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38], &[8, 7, 6, 5, 4, 3, 2, 1]),
+            (&[0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39], &[]),
+            (&[0x31, 0x16], &[]),
+            (&[0x31, 0x32, 0x17], &[]),
+        ] {
+            assert_eq!(stack(operations), left, "{operations:x?}");
+        }
+        assert_eq!(value(&[], Some(7)), Some(7));
+        assert_eq!(value(&[0x31, 0x1c], Some(7)), Some(6), "the first value is below");
+        assert_eq!(value(&[], None), None);
+    }
+
+    #[test]
+    fn values_are_computed() {
+        let signed = |number: isize| [&[0x0f][..], &number.to_ne_bytes()].concat();
+        for (number, operation, result) in
+            [(-5, &[0x19][..], 5), (5, &[0x19], 5), (5, &[0x1f], -5), (5, &[0x20], -6), (-5, &[0x23, 0x80, 1], 123)]
+        {
+            let operations = [&signed(number), operation].concat();
+            assert_eq!(stack(&operations), [negative(result)], "{number} {operation:x?}");
+        }
+        for (second, operation, top, result) in [
+            (12, 0x1a, 10, Some(8)),
+            (-7, 0x1b, 2, Some(-3)),
+            (7, 0x1b, 0, None),
+            (5, 0x1c, 7, Some(-2)),
+            (7, 0x1d, 4, Some(3)),
+            (-1, 0x1d, 10, Some(5)),
+            (7, 0x1d, 0, None),
+            (6, 0x1e, -7, Some(-42)),
+            (12, 0x21, 10, Some(14)),
+            (12, 0x22, -10, Some(2)),
+            (3, 0x24, 4, Some(48)),
+            (3, 0x24, 63, Some(isize::MIN)),
+            (3, 0x24, 64, Some(0)),
+            (3, 0x24, -1, Some(0)),
+            (0xf0, 0x25, 4, Some(15)),
+            (-1, 0x25, 63, Some(1)),
+            (-1, 0x25, 64, Some(0)),
+            (-16, 0x26, 3, Some(-2)),
+            (-16, 0x26, 64, Some(-1)),
+            (16, 0x26, 64, Some(0)),
+            (12, 0x27, 10, Some(6)),
+            (12, 0x27, 12, Some(0)),
+            (12, 0x18, 10, None),
+        ] {
+            let operations = [&signed(second)[..], &signed(top), &[operation]].concat();
+            let expected: Vec<_> = result.map(negative).into_iter().collect();
+            assert_eq!(stack(&operations), expected, "{second} {operation:x} {top}");
+        }
+        // Equal, at least, more, at most, less, different.
+        for (second, top, results) in [
+            (2, 2, [1, 1, 0, 1, 0, 0]),
+            (1, 2, [0, 0, 0, 1, 1, 1]),
+            (2, 1, [0, 1, 1, 0, 0, 1]),
+            (-1, 1, [0, 0, 0, 1, 1, 1]),
+        ] {
+            let compare = |operation: u8| value(&[&signed(second)[..], &signed(top), &[operation]].concat(), None);
+            let found = [0x29, 0x2a, 0x2b, 0x2c, 0x2d, 0x2e].map(|operation| compare(operation).unwrap());
+            assert_eq!(found, results, "{second} {top}");
+        }
+    }
+
+    #[test]
+    fn branches_go_to_operations_of_the_expression() {
+        for (operations, left) in [
+            (&[0x31, 0x2f, 1, 0, 0x32, 0x33][..], &[3, 1][..]),
+            (&[0x30, 0x28, 1, 0, 0x32, 0x33], &[3, 2]),
+            (&[0x32, 0x28, 1, 0, 0x32, 0x33], &[3]),
+            (&[0x31, 0x2f, 0, 0], &[1]),
+            (&[0x31, 0x2f, 1, 0], &[]),
+            (&[0x28, 0, 0], &[]),
+            // Counts from 3 down to 0.
+            (&[0x33, 0x31, 0x1c, 0x12, 0x28, 0xfa, 0xff], &[0]),
+            (&[0x31, 0x2f, 0xfd, 0xff], &[]),
+            (&[0x31, 0x2f, 0xfc, 0xff], &[]),
+            (&[0x31, 0x2f, 0xfb, 0xff], &[]),
+        ] {
+            assert_eq!(stack(operations), left, "{operations:x?}");
+        }
+    }
+}

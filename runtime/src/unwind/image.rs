@@ -155,3 +155,97 @@ pub(super) fn copy(memory: &impl Memory, address: usize, bytes: &mut [u8]) -> Op
     }
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Made;
+    use super::*;
+
+    const BASE: usize = 0x10_0000;
+    const HEADERS: usize = 64;
+    const READABLE: u32 = 4;
+    const STACK: u32 = 0x6474_e551;
+
+    /// An object with program headers: their kind, flags, offset, and size.
+    fn object(segments: &[(u32, u32, usize, usize)]) -> Made {
+        let mut memory = Made::default();
+        memory.words(BASE, &[0; 64]);
+        memory.write(BASE, b"\x7fELF\x02\x01\x01\0");
+        memory.words(BASE + 32, &[HEADERS]);
+        memory.write(BASE + 54, &[56, 0, segments.len() as u8, 0, 0xff, 0xff]);
+        for (index, (kind, flags, address, size)) in segments.iter().enumerate() {
+            let kind = *kind as usize | (*flags as usize) << 32;
+            memory.words(BASE + HEADERS + 56 * index, &[kind, 0, *address, 0, *size, 0, 0]);
+        }
+        memory
+    }
+
+    fn parts(memory: &Made) -> Option<Parts> {
+        Image::at(memory, BASE)?.parts(memory)
+    }
+
+    const TABLES: (u32, u32, usize, usize) = (SEGMENT_INDEX, READABLE, 0x4020, 0x10);
+    const SEGMENTS: [(u32, u32, usize, usize); 6] = [
+        (SEGMENT_LOAD, READABLE, 0, 0x500),
+        (STACK, READABLE | EXECUTABLE, 0, 0x9000),
+        (SEGMENT_LOAD, READABLE | EXECUTABLE, 0x1000, 0x800),
+        (SEGMENT_LOAD, READABLE | EXECUTABLE, 0x2000, 0x900),
+        TABLES,
+        (SEGMENT_LOAD, READABLE, 0x4000, 0x100),
+    ];
+
+    #[test]
+    fn the_code_and_the_tables_are_in_loaded_segments() {
+        let mut memory = object(&SEGMENTS);
+        let code = BASE + 0x1000..BASE + 0x2900;
+        let found = parts(&memory).unwrap();
+        assert_eq!((found.code, found.tables), (code.clone(), None), "the tables cannot be read");
+        memory.words(BASE + 0x4000, &[0]);
+        assert_eq!(parts(&memory).unwrap().tables, None, "the end of the tables cannot be read");
+        memory.words(BASE + 0x40f8, &[0]);
+        let found = parts(&memory).unwrap();
+        assert_eq!((found.code, found.tables), (code, Some((BASE + 0x4020, BASE + 0x4000..BASE + 0x4100))));
+        let without = parts(&object(&SEGMENTS[..4])).unwrap();
+        assert_eq!((without.code, without.tables), (BASE + 0x1000..BASE + 0x2900, None));
+        assert!(parts(&object(&SEGMENTS[..2])).is_none(), "no code");
+        let mut other = object(&SEGMENTS);
+        other.write(BASE + 4, &[1]);
+        assert!(parts(&other).is_none(), "another class");
+        let mut other = object(&SEGMENTS);
+        other.write(BASE + 54, &[32]);
+        assert!(parts(&other).is_none(), "headers of another size");
+    }
+
+    /// A note with a name of four bytes.
+    fn note(kind: u32, name: [u8; 4], contents: &[u8]) -> Vec<u8> {
+        let sizes = [4, contents.len() as u32, kind].map(u32::to_le_bytes).concat();
+        let padding = vec![0xee; contents.len().next_multiple_of(4) - contents.len()];
+        [&sizes, &name[..], contents, &padding].concat()
+    }
+
+    #[test]
+    fn the_build_id_is_found_among_the_notes() {
+        let gnu = *b"GNU\0";
+        let id: Vec<u8> = (1..=21).collect();
+        let others = [note(1, gnu, &[7; 16]), note(3, *b"XYZ\0", &[8; 5])].concat();
+        let notes = [&others[..], &note(3, gnu, &id)].concat();
+        let found = |notes: &[u8], room: usize| {
+            let at = |address, size| (SEGMENT_NOTE, READABLE, address, size);
+            let segments = [SEGMENTS[0], at(0x300, others.len()), at(0x404, notes.len())];
+            let mut memory = object(&segments);
+            // What follows the notes can be read too.
+            memory.write(BASE + 0x300, &[&others[..], &[0; 32]].concat());
+            memory.write(BASE + 0x404, &[notes, &[0; 32]].concat());
+            memory.write(BASE + 0x400, &[0; 4]);
+            let mut room = vec![0; room];
+            let length = Image::at(&memory, BASE).unwrap().build_id(&memory, &mut room);
+            room.truncate(length);
+            room
+        };
+        let expected = [&id[..], &[0; 3]].concat();
+        assert_eq!(found(&notes, 64), expected);
+        assert_eq!(found(&note(3, gnu, &id), 24), expected);
+        assert_eq!(found(&notes, 23), [], "no room");
+        assert_eq!(found(&[&others[..], &note(2, gnu, &id)].concat(), 64), [], "no build ID");
+    }
+}

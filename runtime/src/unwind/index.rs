@@ -109,3 +109,35 @@ impl Index {
         Some(Found { rule, is_start: pc == entry.start, is_signal: entry.common.is_signal, section: Some(section) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::x86_64::tables;
+    use super::super::tests::{CODE, TABLES};
+    use super::*;
+
+    #[test]
+    fn functions_are_found_by_their_index() {
+        let bytes = tables();
+        let function = |bytes: &[u8], pc| {
+            let section = Section { address: TABLES, bytes };
+            Index::read(section, 0)?.function(section, pc)
+        };
+        for (pc, start) in [
+            (CODE - 1, None),
+            (CODE, Some(CODE)),
+            (CODE + 0xff, Some(CODE)),
+            (CODE + 0x100, Some(CODE + 0x100)),
+            (CODE + 0x300, Some(CODE + 0x300)),
+            (usize::MAX, Some(CODE + 0x300)),
+        ] {
+            assert_eq!(function(&bytes, pc), start, "{pc:#x}");
+        }
+        // The version, the encodings of the number and of the pairs, and the number.
+        for (place, value) in [(0, 2), (2, OMITTED), (3, 0x1b), (3, OMITTED), (6, 1)] {
+            let mut other = bytes.clone();
+            other[place] = value;
+            assert_eq!(function(&other, CODE), None, "{place} {value:x}");
+        }
+    }
+}

@@ -209,3 +209,121 @@ impl<A: Architecture> Run<'_, '_, A> {
         Some(offset)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{CODE, OTHER, TABLES, section};
+    use super::super::{Object, Section, X86_64};
+    use super::*;
+
+    /// What each function has in common: the CFA is rsp + 8, and the return address is below.
+    const COMMON: &[u8] = &[0x0c, 7, 8, 0x90, 1];
+    const BEHIND: u8 = 0xf0;
+
+    /// The rule at an offset of a function with these instructions, and the section.
+    fn rule(common: &[u8], instructions: &[u8], offset: usize) -> (Option<Rule>, Vec<u8>) {
+        let bytes = section(common, 16, &[instructions]);
+        let object = Object::new(CODE..OTHER, Section { address: TABLES, bytes: &bytes }, Some(0));
+        let rule = object.rule::<X86_64>(CODE + offset).map(|found| found.rule);
+        (rule, bytes)
+    }
+
+    fn at(instructions: &[u8], offset: usize) -> Option<Rule> {
+        rule(COMMON, instructions, offset).0
+    }
+
+    fn usual() -> Rule {
+        Rule { cfa: Cfa::Register(7, 8), return_address: Stored::of(Place::Stack(-8)).unwrap(), ..START }
+    }
+
+    fn with_cfa(offset: i32) -> Option<Rule> {
+        Some(Rule { cfa: Cfa::Register(7, offset), ..usual() })
+    }
+
+    fn with_frame_pointer(place: Place) -> Option<Rule> {
+        Some(Rule { frame_pointer: Stored::of(place).unwrap(), ..usual() })
+    }
+
+    #[test]
+    fn rules_change_at_the_address_to_which_instructions_advance() {
+        let [low, high, ..] = (CODE + usize::from(BEHIND)).to_le_bytes();
+        for advance in [
+            &[0x01, low, high, 1, 0][..],
+            &[0x02, BEHIND],
+            &[0x03, BEHIND, 0],
+            &[0x04, BEHIND, 0, 0, 0],
+            &[0x7f, 0x7f, 0x7f, 0x73],
+        ] {
+            let instructions = [advance, &[0x0e, 16]].concat();
+            let found = [0, 1].map(|more| at(&instructions, usize::from(BEHIND) - 1 + more));
+            assert_eq!(found, [with_cfa(8), with_cfa(16)], "{advance:x?}");
+        }
+        assert_eq!(at(&[0x48, 0x01, 4, 0, 1, 0, 0x0e, 16], 0x20), None, "back");
+        assert_eq!(at(&[0x48, 0x01, 8, 0, 1, 0, 0x0e, 16], 0x20), with_cfa(16), "to where it is");
+        assert_eq!(rule(&[0x41, 0x0c, 7, 8], &[], 0x20).0, None, "before the function");
+    }
+
+    #[test]
+    fn instructions_say_where_the_cfa_is() {
+        for (instructions, expected) in [
+            (&[0x0c, 7, 0x80, 1][..], with_cfa(128)),
+            (&[0x0e, 16], with_cfa(16)),
+            (&[0x12, 7, 0x7e], with_cfa(16)),
+            (&[0x13, 0x7e], with_cfa(16)),
+            (&[0x0d, 6], Some(Rule { cfa: Cfa::Register(6, 8), ..usual() })),
+            (&[0x2e, 16, 0x0e, 24], with_cfa(24)),
+            (&[0x00, 0x2c, 0x2d, 0x0e, 24], with_cfa(24)),
+            (&[0x0f, 1, 0x30, 0x0e, 24], None),
+            (&[0x0f, 1, 0x30, 0x0d, 7], None),
+            (&[0x3f, 0], None),
+            (&[0x0e], None),
+        ] {
+            assert_eq!(at(instructions, 0), expected, "{instructions:x?}");
+        }
+    }
+
+    #[test]
+    fn instructions_say_where_registers_are() {
+        for (instructions, place) in [
+            (&[0x86, 2][..], Place::Stack(-16)),
+            (&[0x05, 6, 2], Place::Stack(-16)),
+            (&[0x11, 6, 0x7e], Place::Stack(16)),
+            (&[0x2f, 6, 2], Place::Stack(16)),
+            (&[0x07, 6], Place::Undefined),
+            (&[0x07, 6, 0x08, 6], Place::Same),
+            (&[0x09, 6, 12], Place::Register(12)),
+            (&[0x14, 6, 2], Place::Value(-16)),
+            (&[0x15, 6, 0x7e], Place::Value(16)),
+            (&[0x8c, 2, 0x07, 12], Place::Same),
+        ] {
+            assert_eq!(at(instructions, 0), with_frame_pointer(place), "{instructions:x?}");
+        }
+        let stored = Stored::of(Place::Stack(-24)).unwrap();
+        assert_eq!(at(&[0x83, 3], 0), Some(Rule { base: stored, ..usual() }));
+        assert_eq!(at(&[0x87, 3], 0), Some(Rule { stack_pointer: stored, ..usual() }));
+        assert_eq!(at(&[0x90, 3], 0), Some(Rule { return_address: stored, ..usual() }));
+        for (operation, place) in [(0x10, Place::Expression as fn(u32) -> Place), (0x16, Place::ValueExpression)] {
+            let (found, bytes) = rule(COMMON, &[operation, 6, 3, 0x77, 0x78, 0x06], 0);
+            let offset = bytes.windows(4).position(|bytes| bytes == [3, 0x77, 0x78, 0x06]).unwrap() as u32;
+            assert_eq!(found, with_frame_pointer(place(offset)));
+        }
+        assert_eq!(at(&[0x10, 6, 9, 0x77], 0), None, "an expression that is cut");
+    }
+
+    #[test]
+    fn places_and_rules_are_restored() {
+        let common = [COMMON, &[0x86, 2]].concat();
+        let first = with_frame_pointer(Place::Stack(-16));
+        for restore in [&[0xc6][..], &[0x06, 6]] {
+            let instructions = [&[0x86, 5, 0x41][..], restore, &[0xcc]].concat();
+            let found = [0, 1].map(|offset| rule(&common, &instructions, offset).0);
+            assert_eq!(found, [with_frame_pointer(Place::Stack(-40)), first], "{restore:x?}");
+        }
+        assert_eq!(at(&[0x90, 3, 0xd0], 0), Some(usual()));
+        assert_eq!(rule(&[0x0c, 7, 8, 0xc6], &[], 0).0, None, "there is nothing to restore yet");
+        let nested = [0x0a, 0x0e, 16, 0x0a, 0x0e, 32, 0x0a, 0x41, 0x0b, 0x41, 0x0b, 0x41, 0x0b];
+        assert_eq!([0, 1, 2, 3].map(|offset| at(&nested, offset)), [32, 32, 16, 8].map(with_cfa));
+        assert_eq!(at(&[0x0a, 0x0a, 0x0a, 0x0a], 0), None, "too many are remembered");
+        assert_eq!(at(&[0x0b], 0), None, "none is remembered");
+    }
+}

@@ -247,4 +247,39 @@ mod tests {
         unsafe { copies.drop_all() };
         assert_eq!(words(0x8123, true), 6, "an object may be there now");
     }
+
+    /// Writes a name behind address 0x900, in words.
+    fn name(words: &mut Words, text: &[u8]) {
+        for (index, piece) in [text, &[0; 8]].concat().chunks_exact(8).enumerate() {
+            words.insert(0x900 + 8 * index, usize::from_ne_bytes(piece.try_into().unwrap()));
+        }
+    }
+
+    #[test]
+    fn an_object_is_described_with_its_build_id_and_its_path() {
+        let mut words = Words::default();
+        entry(&mut words, 0x100, 0, 0x200);
+        entry(&mut words, 0x200, 0x70000, 0);
+        object(&mut words, 0x70000);
+        words.insert(0x200 + NAME, 0x903);
+        name(&mut words, b"...usr/lib/libm.so.6\0...");
+        // A second program header: a note with a build ID of four bytes.
+        words.insert(0x70000 + 54, 2 << 16 | 56);
+        words.extend([(0x70000 + 120, 4 | 4 << 32), (0x70000 + 136, 0x500), (0x70000 + 152, 20)]);
+        words.extend([(0x70500, 4 | 4 << 32), (0x70508, 3 | 0x55_4e47 << 32), (0x70510, 0x0403_0201)]);
+        let later = LaterObjects { last: 0x100, may_remember: true };
+        let describe = |words: &Words, pc, room: usize| {
+            let (mut build_id, mut path) = ([0; 16], vec![0; room]);
+            let found = later.describe(words, pc, &mut build_id, &mut path)?;
+            path.truncate(found.path);
+            Some((found.bias, [found.start, found.end], build_id[..found.build_id].to_vec(), path))
+        };
+        let expected = |path: &[u8]| Some((0x70000, [0x71000, 0x72000], vec![1, 2, 3, 4], path.to_vec()));
+        assert_eq!(describe(&words, 0x71800, 64), expected(b"usr/lib/libm.so.6"));
+        assert_eq!(describe(&words, 0x71800, 18), expected(b"usr/lib/libm.so.6"));
+        assert_eq!(describe(&words, 0x71800, 17), expected(b""), "no room");
+        assert_eq!([0x70800, 0x72000, 0].map(|pc| describe(&words, pc, 64)), [None, None, None], "no code");
+        words.remove(&0x908);
+        assert_eq!(describe(&words, 0x71800, 64), expected(b""), "a path that cannot be read");
+    }
 }

@@ -87,3 +87,20 @@ impl<'a> Objects<'a> {
         object.contains(address).then_some(object)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_found_by_address() {
+        let empty = Section { address: 0, bytes: &[] };
+        let list = [(10..20), (20..30), (40..50)].map(|range| Object::new(range, empty, None));
+        let objects = Objects::new(&list, 0);
+        let found = [9, 10, 19, 20, 30, 39, 49, 50].map(|address| objects.find(address));
+        let ranges = found.map(|object| object.map(|object| (object.start(), object.end())));
+        let [first, second, third] = [(10, 20), (20, 30), (40, 50)].map(Some);
+        assert_eq!(ranges, [None, first, first, second, None, None, third, None]);
+        assert!(found[1].unwrap().function(10).is_none(), "there is no index");
+    }
+}

@@ -405,4 +405,72 @@ mod tests {
             assert_eq!(trail.outer(), addresses(expected));
         }
     }
+
+    /// Remembers a stack of one frame for a thread.
+    fn remember_one<const N: usize>(ends: &OuterEnds<N>, thread: usize) {
+        let mut trail = trail();
+        trail.clear();
+        trail.push(Position { address: address(0), slot: slot(0), ..Position::default() });
+        ends.remember(thread, slot(1), &trail);
+    }
+
+    #[test]
+    fn a_trail_forgets_an_earlier_walk() {
+        let ends = OuterEnds::<4>::new();
+        let mut trail = trail();
+        let push = |trail: &mut Trail, frame: usize| {
+            trail.push(Position { address: address(frame), slot: slot(frame), ..Position::default() });
+        };
+        (0..40).rev().for_each(|frame| push(&mut trail, frame));
+        trail.clear();
+        push(&mut trail, 0);
+        ends.remember(THREAD, slot(1), &trail);
+        let words = (0..40).map(|frame| (slot(frame), address(frame))).collect();
+        assert_eq!(confirm(&ends, &words, THREAD, 39).1, addresses(1));
+        trail.end(1);
+        trail.outer_mut().iter_mut().for_each(|address| *address += 1);
+        assert_eq!(trail.outer(), [address(0) as u64 + 1]);
+    }
+
+    #[test]
+    fn frames_inside_of_the_walks_place_do_not_count() {
+        let (ends, words) = remembered();
+        let with = Confirming { memory: &words, address_bits: (1 << 48) - 1, is_same_function: |_, _| false };
+        let mut trail = trail();
+        for (sp, frames) in [(slot(10) + 8, 10), (slot(10), 11), (slot(11) + 8, 11)] {
+            let here = Position { address: 1, slot: 0, sp, bottom: slot(FRAMES) };
+            let known = ends.confirm(THREAD, here, &with, &mut trail).unwrap();
+            assert_eq!((known.is_whole, known.is_joined, trail.outer()), (true, false, &*addresses(frames)));
+        }
+    }
+
+    #[test]
+    fn threads_have_entries_of_their_own() {
+        const THREADS: usize = 128;
+        let ends = Box::new(OuterEnds::<4096>::new());
+        let threads = || (1..=THREADS).map(|number| 0x7f00_0000_0000 + number * 0x10_0000);
+        threads().for_each(|thread| remember_one(&ends, thread));
+        let owners = || threads().filter_map(|thread| Some(ends.entry(thread)?.thread.load(Relaxed)));
+        assert!(owners().zip(threads()).filter(|(owner, thread)| owner == thread).count() > THREADS * 3 / 4);
+    }
+
+    #[test]
+    fn an_entry_is_changed_by_its_thread_and_nobody_else_is_changing_it() {
+        let ends = OuterEnds::<1>::new();
+        remember_one(&ends, THREAD);
+        let entry = ends.entry(THREAD).unwrap();
+        let known = Confirmed { low: slot(1), base: slot(0), is_whole: true, is_joined: false };
+        let low = || entry.low.load(Relaxed);
+        ends.extend(THREAD + 8, &known, slot(2));
+        assert_eq!(low(), slot(1), "another thread");
+        ends.extend(THREAD, &Confirmed { base: slot(3), ..known }, slot(2));
+        assert_eq!(low(), slot(1), "another stack");
+        entry.version.fetch_add(1, Relaxed);
+        let version = entry.version.load(Relaxed);
+        ends.extend(THREAD, &known, slot(2));
+        assert_eq!((low(), entry.version.load(Relaxed)), (slot(1), version), "another thread is changing the entry");
+        entry.version.fetch_add(1, Relaxed);
+        ends.extend(THREAD, &known, slot(2));
+        assert_eq!((low(), entry.version.load(Relaxed)), (slot(2), version + 3));
+    }
 }

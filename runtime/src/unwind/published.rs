@@ -154,3 +154,25 @@ impl Drop for UsingLater<'_> {
         self.readers.fetch_sub(1, SeqCst);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_used_while_no_object_is_closed() {
+        static PUBLISHED: Published = Published::new();
+        let known = |may_remember| Known { objects: &[], later: Some(LaterObjects { last: 8, may_remember }) };
+        let publish = |known| PUBLISHED.set(Box::leak(Box::new(known)));
+        let has_copies = || PUBLISHED.read().copies().is_some_and(|copies| core::ptr::eq(copies, &PUBLISHED.copies));
+        assert!(PUBLISHED.read().copies().is_none(), "nothing is published");
+        publish(known(false));
+        assert!(PUBLISHED.read().copies().is_none(), "the runtime does not hear when an object is closed");
+        publish(known(true));
+        assert!(has_copies() && !PUBLISHED.is_closing());
+        PUBLISHED.begin_close(|| panic!("no walk"));
+        assert!(PUBLISHED.read().copies().is_none() && PUBLISHED.is_closing());
+        PUBLISHED.end_close();
+        assert!(has_copies() && !PUBLISHED.is_closing());
+    }
+}

@@ -110,6 +110,11 @@ mod tests {
         assert_eq!(search(&words, 0).outermost(level(3), level(5)), Some(level(99)), "a period of two levels");
         assert_eq!(search(&words, level(99).sp).outermost(level(0), level(1)), Some(level(98)), "another stack begins");
         assert_eq!(search(&words, 8).outermost(level(0), level(1)), Some(level(99)), "another stack is below");
+        for other in [0, 1] {
+            let (mut words, level) = recursion(100, |_| 7);
+            words.insert(level(other).sp - 8, PC);
+            assert_eq!(search(&words, 0).outermost(level(0), level(1)), Some(level(99)), "an argument of one level");
+        }
     }
 
     #[test]

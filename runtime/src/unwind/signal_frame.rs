@@ -42,3 +42,37 @@ impl SignalFrames {
         memory.read(context.checked_add(usize::from(self.program_counter))?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Made;
+    use super::*;
+
+    #[test]
+    fn the_whole_trampoline_is_compared() {
+        const CODE: [u8; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+        let signals = SignalFrames {
+            trampoline: &CODE,
+            last_instruction: 10,
+            context: 16,
+            registers: &[8, 24],
+            program_counter: 40,
+        };
+        let mut memory = Made::default();
+        let context = |memory: &Made, pc, is_exact| signals.context_at(memory, pc, 0x8000, is_exact);
+        memory.write(0x4000, &CODE);
+        assert_eq!(context(&memory, 0x4000, false), None, "the end cannot be read");
+        memory.write(0x4000, &[&CODE[..], &[0xee; 4]].concat());
+        assert_eq!(context(&memory, 0x4000, false), Some(0x8010));
+        assert_eq!([true, false].map(|is_exact| context(&memory, 0x400a, is_exact)), [Some(0x8010), None]);
+        for other in 0..CODE.len() {
+            memory.write(0x4000 + other, &[0xee]);
+            assert_eq!(context(&memory, 0x4000, true), None, "{other}");
+            memory.write(0x4000 + other, &[CODE[other]]);
+        }
+        memory.words(0x8018, &[7, 8, 9]);
+        assert_eq!([0, 1, 2].map(|number| signals.register(&memory, 0x8010, number)), [Some(7), Some(9), None]);
+        memory.words(0x8038, &[11]);
+        assert_eq!(signals.program_counter(&memory, 0x8010), Some(11));
+    }
+}

@@ -276,4 +276,39 @@ mod tests {
         // SAFETY: nothing uses the copies any more.
         unsafe { copies.drop_all() };
     }
+
+    #[test]
+    fn pages_of_unknown_code_are_told_apart() {
+        let copies = TableCopies::new();
+        let pages = [0x7f12_3456_7000_usize, 0x7f12_3456_8000, 0x40_0000];
+        pages.iter().for_each(|page| copies.remember_unknown(page + 0x123));
+        for page in pages {
+            assert!(copies.is_unknown(page + 0xfff) && copies.is_unknown(page));
+            let others = [0x1000 * UNKNOWN, 1 << 40].map(|distance| page ^ distance);
+            assert!(others.iter().all(|other| !copies.is_unknown(*other)), "{page:#x}");
+        }
+    }
+
+    #[test]
+    fn an_object_without_tables_has_a_copy_and_a_full_list_is_noticed() {
+        let mut words = super::super::memory::Words::default();
+        let base = 0x5000_0000;
+        words.extend([
+            (base, usize::from_le_bytes(*b"\x7fELF\x02\x01\x01\0")),
+            (base + 32, 64),
+            (base + 54, 1 << 16 | 56),
+        ]);
+        words.extend([(base + 64, 1 | 5 << 32), (base + 64 + 16, 0x1000), (base + 64 + 32, 0x1000)]);
+        let copies = TableCopies::new();
+        // SAFETY: nothing uses a copy after it is dropped.
+        let added = unsafe { copies.find_or_add(&words, base, base + 0x1800) }.unwrap();
+        assert_eq!((added.start(), added.end()), (base + 0x1000, base + 0x2000));
+        assert!(added.rule::<Native>(base + 0x1800).is_none() && copies.has_room());
+        let last = copies.copies.last().unwrap();
+        last.store(copies.copies[0].load(Acquire), SeqCst);
+        assert!(!copies.has_room());
+        last.store(null_mut(), SeqCst);
+        // SAFETY: as above.
+        unsafe { copies.drop_all() };
+    }
 }

@@ -9,7 +9,7 @@ use super::*;
 pub(super) struct Made(HashMap<usize, u8>);
 
 impl Made {
-    fn write(&mut self, address: usize, bytes: &[u8]) {
+    pub(super) fn write(&mut self, address: usize, bytes: &[u8]) {
         self.0.extend(bytes.iter().enumerate().map(|(index, byte)| (address + index, *byte)));
     }
 
@@ -37,7 +37,7 @@ pub(super) const CODE: usize = 0x10_000;
 pub(super) const OTHER: usize = CODE + 0x8000;
 pub(super) const CONTEXT: usize = 0x70_0000;
 pub(super) const STACK: usize = 0x80_0000;
-const TRAMPOLINE: usize = OTHER + 0x1000;
+pub(super) const TRAMPOLINE: usize = OTHER + 0x1000;
 const OFFSETS: [u16; 33] = {
     let mut offsets = [0; 33];
     let mut number = 0;
@@ -57,7 +57,12 @@ pub(super) const SIGNALS: SignalFrames = SignalFrames {
 };
 
 /// A section with an index and one FDE for each function, at `CODE`, `CODE + 0x100`, and so on.
-fn section(common: &[u8], return_address: u8, functions: &[&[u8]]) -> Vec<u8> {
+pub(super) fn section(common: &[u8], return_address: u8, functions: &[&[u8]]) -> Vec<u8> {
+    section_with(b"zR", common, return_address, functions)
+}
+
+/// As [`section`], with this augmentation.
+pub(super) fn section_with(letters: &[u8], common: &[u8], return_address: u8, functions: &[&[u8]]) -> Vec<u8> {
     let number = functions.len();
     let mut bytes = vec![1, 0xff, 0x03, 0x3b, number as u8, 0, 0, 0];
     bytes.resize(8 + 8 * number, 0);
@@ -67,8 +72,8 @@ fn section(common: &[u8], return_address: u8, functions: &[&[u8]]) -> Vec<u8> {
         bytes.extend((content.len() as u32).to_ne_bytes());
         bytes.extend(content);
     };
-    // Version 1, augmentation "zR", alignments 1 and -8, addresses of 32 bits.
-    entry(&mut bytes, &[&[0, 0, 0, 0, 1, b'z', b'R', 0, 1, 0x78, return_address, 1, 0x03], common]);
+    // Version 1, alignments 1 and -8, addresses of 32 bits.
+    entry(&mut bytes, &[&[0, 0, 0, 0, 1], letters, &[0, 1, 0x78, return_address, 1, 0x03], common]);
     for (index, function) in functions.iter().enumerate() {
         let at = bytes.len();
         let start = (CODE + 0x100 * index) as u32;
@@ -432,15 +437,6 @@ mod aarch64 {
             assert_eq!(walk::<AArch64>(&tables(), &memory), expected, "{code:#x}");
         }
     }
-}
-
-#[test]
-fn objects_are_found_by_address() {
-    let empty = Section { address: 0, bytes: &[] };
-    let list = [(10..20), (20..30), (40..50)].map(|range| Object::new(range, empty, None));
-    let objects = Objects::new(&list, 0);
-    let starts = [9, 10, 19, 20, 30, 39, 49, 50].map(|address| objects.find(address).map(Object::start));
-    assert_eq!(starts, [None, Some(10), Some(10), Some(20), None, None, Some(40), None]);
 }
 
 #[test]

@@ -432,3 +432,6 @@ impl<A: Architecture, M: Memory, const N: usize> Machine for Walk<'_, A, M, N> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -132,3 +132,135 @@ impl Architecture for X86_64 {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Made;
+    use super::*;
+
+    const PC: usize = 0x40_1000;
+
+    fn code(at: usize, bytes: &[u8]) -> Made {
+        let mut memory = Made::default();
+        memory.write(PC - 8, &[0x90; 48]);
+        memory.write(at, bytes);
+        memory
+    }
+
+    /// The lengths of an indirect call with this second byte.
+    fn lengths(mode: u8) -> &'static [usize] {
+        match (mode >> 6, mode & 7) {
+            (3, _) => &[2],
+            (0, 4) => &[3, 7],
+            (0, 5) | (2, 0..=3 | 5..) => &[6],
+            (0, _) => &[2],
+            (1, 4) => &[4],
+            (1, _) => &[3],
+            _ => &[7],
+        }
+    }
+
+    #[test]
+    fn all_calls_are_known_by_their_bytes() {
+        // E8 is the opcode of a direct call.
+        for mode in (0..=u8::MAX).filter(|mode| *mode != 0xe8) {
+            let is_call = mode >> 3 & 7 == 2;
+            let [call, other] = [0xff, 0xfe].map(|first| code(PC, &[&[first, mode], &[0xcc; 8][..]].concat()));
+            for length in 1..=8 {
+                let expected = is_call && lengths(mode).contains(&length);
+                assert_eq!(X86_64::follows_call(&call, PC + length), expected, "{mode:x} {length}");
+                assert!(!X86_64::follows_call(&other, PC + length), "{mode:x} {length}");
+            }
+        }
+        let direct = code(PC, &[0xe8]);
+        assert!((1..=8).all(|length| X86_64::follows_call(&direct, PC + length) == (length == 5)));
+        assert!((0..8).all(|pc| !X86_64::follows_call(&direct, pc)));
+    }
+
+    #[test]
+    fn a_call_may_begin_a_page() {
+        for behind in 2..=8 {
+            let mut memory = Made::default();
+            memory.write(PC, &[0x90; 24]);
+            memory.write(PC + behind - 2, &[0xff, 0xd0]);
+            for pc in 1..=9 {
+                assert_eq!(X86_64::follows_call(&memory, PC + pc), pc == behind, "{behind} {pc}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_frame_pointer_is_set_near_the_program_counter() {
+        for set in [[0x55, 0x48, 0x89, 0xe5], [0x55, 0x48, 0x8b, 0xec]] {
+            for (back, is_near) in [(4, true), (5, true), (8, true), (2001, true), (NEAR, true), (NEAR + 8, false)] {
+                let mut memory = Made::default();
+                memory.write(PC - 2 * NEAR, &[0x90; 2 * NEAR + 16]);
+                memory.write(PC - back, &set);
+                assert_eq!(X86_64::keeps_frame_pointer(&memory, PC), is_near, "{back}");
+            }
+        }
+        assert!(!X86_64::keeps_frame_pointer(&code(PC - 4, &[0x55, 0x48, 0x89, 0xe6]), PC));
+    }
+
+    #[test]
+    fn the_end_of_a_coroutine_begins_with_a_move() {
+        let ends = |bytes: &[u8], is_start| X86_64::ends_coroutine(&code(PC, bytes), PC, is_start);
+        assert!(ends(&[0x48, 0x89, 0xdc], true));
+        assert!(!ends(&[0x48, 0x89, 0xdc], false) && !ends(&[0x48, 0x89, 0xdd], true) && !ends(&[], true));
+    }
+
+    /// A caller's stack pointer, frame pointer, base, and return address. The frame has 0x70000, 0x7a000 and 1.
+    type Caller = Option<(usize, usize, Option<usize>, usize)>;
+
+    fn frame(memory: &mut Made) -> Returning {
+        memory.words(0x7_0000, &[10, 11, 12, 13, 14, 15, 16, 17, 18]);
+        memory.words(0x7_a000, &[0x7_a010, 21, 22, 23]);
+        Returning { sp: 0x7_0000, fp: 0x7_a000, base: Some(1), link: None }
+    }
+
+    fn caller(found: Option<Returning>) -> Caller {
+        found.map(|caller| (caller.sp, caller.fp, caller.base, caller.link.unwrap()))
+    }
+
+    #[test]
+    fn functions_begin_with_a_frame() {
+        let enters = |bytes: &[u8], before: u8| {
+            let mut memory = code(PC - 1, &[&[before], bytes].concat());
+            let frame = frame(&mut memory);
+            caller(X86_64::enters_at(&memory, PC, frame))
+        };
+        let (pushing, pushed) = (Some((0x7_0008, 0x7_a000, Some(1), 10)), Some((0x7_0010, 0x7_a000, Some(1), 11)));
+        assert_eq!([enters(&[0x55], 0x90), enters(&[0xf3, 0x0f, 0x1e, 0xfa], 0x90)], [pushing; 2]);
+        assert_eq!(enters(&[0x48, 0x89, 0xe5], 0x55), pushed);
+        assert_eq!([enters(&[0x48, 0x89, 0xe5], 0x90), enters(&[0x90], 0x55)], [None; 2]);
+    }
+
+    #[test]
+    fn functions_end_with_pops_and_a_return() {
+        let returns = |bytes: &[u8]| {
+            let mut memory = code(PC, bytes);
+            let frame = frame(&mut memory);
+            caller(X86_64::returns_at(&memory, PC, frame))
+        };
+        let all = |words: usize, fp, base| Some((0x7_0008 + 8 * words, fp, Some(base), 10 + words));
+        for pop in 0x58..=0x5f {
+            let popped = match pop - 0x58 {
+                RSP => None,
+                RBP => all(1, 10, 1),
+                RBX => all(1, 0x7_a000, 10),
+                _ => all(1, 0x7_a000, 1),
+            };
+            assert_eq!(returns(&[pop, 0xc3]), popped, "{pop:x}");
+            assert_eq!(returns(&[0x41, pop, 0xc3]), all(1, 0x7_a000, 1), "{pop:x}");
+        }
+        assert_eq!(returns(&[0xc3]), all(0, 0x7_a000, 1));
+        assert_eq!(returns(&[0x48, 0x83, 0xc4, 0x10, 0xc3]), all(2, 0x7_a000, 1));
+        assert_eq!(returns(&[0x48, 0x81, 0xc4, 0x18, 0, 0, 0, 0xc3]), all(3, 0x7_a000, 1));
+        assert_eq!(returns(&[0xc9, 0xc3]), Some((0x7_a010, 0x7_a010, Some(1), 21)));
+        assert_eq!(returns(&[0x5b, 0x5d, 0x41, 0x5c, 0x41, 0x5d, 0x41, 0x5e, 0x41, 0x5f, 0xc3]), all(6, 11, 10));
+        for other in [&[0x41, 0xc3][..], &[0x41, 0xc9, 0xc3], &[0x48, 0x89, 0xe5, 0, 0, 0, 0, 0xc3], &[0x90, 0xc3]] {
+            assert_eq!(returns(other), None, "{other:x?}");
+        }
+        assert_eq!(returns(&[0x5a; 24]), None, "no return");
+    }
+}

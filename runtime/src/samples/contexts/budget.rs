@@ -146,4 +146,17 @@ mod tests {
         let found = (0..10_000).filter(searches).count();
         assert!((2370..2400).contains(&found), "{found}");
     }
+
+    #[test]
+    fn a_walk_is_short_once_the_saved_frames_are_used() {
+        let contexts = Contexts::new();
+        for (used, is_whole) in [(MOST_SAVED, true), (MOST_SAVED + 1, false)] {
+            contexts.frames_used.store(used, Relaxed);
+            assert_eq!(contexts.reach_with(1, 1).passed > 0, is_whole, "{used}");
+        }
+        set_rate(1000);
+        contexts.frames_used.store(MOST_SAVED, Relaxed);
+        contexts.reach(3);
+        assert_eq!(contexts.frames_used.load(Relaxed), MOST_SAVED - 3 * i64::from(frames_at(1000)));
+    }
 }

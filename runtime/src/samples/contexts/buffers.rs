@@ -162,3 +162,51 @@ impl Drop for Buffer<'_> {
         self.contexts.walks.fetch_and(!(1 << self.number), SeqCst);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_has_the_frames_of_its_walk() {
+        let contexts = Contexts::new();
+        assert!(Buffer::take(&contexts).is_none(), "there is no memory");
+        map(&contexts);
+        let mut all: Vec<_> = (0..BUFFERS).map(|_| Buffer::take(&contexts).unwrap()).collect();
+        assert!(Buffer::take(&contexts).is_none());
+        for (number, buffer) in (1..).zip(&mut all) {
+            assert!(buffer.frames().is_empty());
+            assert!((0..u64::from(MOST_FRAMES)).all(|frame| buffer.push(frame << 8 | number)) && !buffer.push(0));
+            buffer.mark(1 << 62, |frame| frame >> 8 == 4095);
+        }
+        for (number, buffer) in (1..).zip(&all) {
+            let expected = (0..4096).map(|frame| frame << 8 | number | u64::from(frame == 4095) << 62);
+            assert!(buffer.frames().iter().copied().eq(expected), "{number}");
+        }
+        all.remove(7);
+        assert_eq!(Buffer::take(&contexts).unwrap().number, 7);
+    }
+
+    #[test]
+    fn walks_of_this_thread_are_not_waited_for() {
+        let contexts = Contexts::new();
+        map(&contexts);
+        let own = arch::thread_pointer();
+        let mut buffers: Vec<_> = (0..3).map(|_| Buffer::take(&contexts).unwrap()).collect();
+        let waits = |thread| {
+            let mut waits = 0;
+            wait_for_walks(&contexts, thread, || {
+                waits += 1;
+                waits < 5
+            });
+            waits
+        };
+        assert_eq!([own, own + 8, 0].map(waits), [0, 5, 5]);
+        buffers.clear();
+        assert_eq!([own + 8, 0].map(waits), [0, 0]);
+        let held = hold(&contexts, 0, || panic!("no walk"));
+        assert!(Buffer::take(&contexts).is_none());
+        drop(held);
+        assert!(Buffer::take(&contexts).is_some());
+    }
+}

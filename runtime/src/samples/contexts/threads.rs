@@ -331,15 +331,18 @@ mod tests {
         let outer = of_name_meanwhile(&contexts, &name, || inner = of_name(&contexts, &name));
         assert_eq!((outer, inner), (THREADS, THREADS));
         assert_eq!(contexts.threads.names.load(Relaxed), 1, "the other entry is free again");
+        let name = words(66);
+        of_name_meanwhile(&contexts, &name, || inner = of_name(&contexts, &name));
+        assert_eq!((inner, contexts.threads.names.load(Relaxed)), (THREADS + 1, 2));
         // Another name in between changes the list too. The entry that lost stays unused if another entry was taken after it.
         let (first, second) = (words(88), words(99));
         let mut made = [OTHERS; 2];
         let outer = of_name_meanwhile(&contexts, &first, || {
             made = [of_name(&contexts, &second), of_name(&contexts, &first)];
         });
-        assert_eq!((outer, made), (THREADS + 2, [THREADS + 1, THREADS + 2]));
+        assert_eq!((outer, made), (THREADS + 3, [THREADS + 2, THREADS + 3]));
         let all = [&name, &first, &second].map(|name| of_name(&contexts, name));
-        assert_eq!(all, [THREADS, THREADS + 2, THREADS + 1]);
+        assert_eq!(all, [THREADS + 1, THREADS + 3, THREADS + 2]);
     }
 
     #[test]
@@ -350,5 +353,43 @@ mod tests {
         let mut inner = OTHERS;
         let outer = of_name_meanwhile(&contexts, &name, || inner = of_name(&contexts, &name));
         assert_eq!((outer, inner), (OTHERS - 1, OTHERS - 1));
+    }
+
+    #[test]
+    fn a_thread_that_shares_thread_local_storage_has_an_entry_of_its_own() {
+        let contexts = list();
+        set_entry_index(None);
+        let number = thread_id();
+        // The entry of the thread that made this one.
+        assert_eq!(add(&contexts, number + 1, false), Some(0));
+        set_entry_index(Some(0));
+        assert_eq!([own(&contexts), own(&contexts)], [Some(1); 2]);
+        assert_eq!(contexts.threads.all()[1].number.load(Relaxed), number);
+        set_entry_index(None);
+    }
+
+    #[test]
+    fn only_threads_that_have_ended_are_summed() {
+        let contexts = list();
+        contexts.threads.threads.store(2, Relaxed);
+        let all = contexts.threads.all();
+        all.iter().take(2).for_each(|entry| entry.name[0].store(77, Relaxed));
+        all[1].has_ended.store(true, Relaxed);
+        sum_ended(&contexts);
+        assert_eq!([0, 1].map(|index| target(&contexts, index)), [0, THREADS]);
+    }
+
+    #[test]
+    fn names_are_looked_at_for_the_latest_thread_of_a_number() {
+        let contexts = list();
+        let number = thread_id();
+        // Two earlier threads with the same number, one of which was not seen to end, and one that has ended.
+        let entries = [number, number, number + 1].map(|number| add(&contexts, number, false).unwrap());
+        let all = contexts.threads.all();
+        all[entries[2]].number.store(number, Relaxed);
+        all[entries[2]].has_ended.store(true, Relaxed);
+        see_names(&contexts);
+        let has_name = entries.map(|entry| all[entry].name[0].load(Relaxed) != 0);
+        assert_eq!(has_name, [false, true, false]);
     }
 }

@@ -233,4 +233,49 @@ mod tests {
         assert_eq!(chains.values().filter(|ticks| **ticks == 1).count() as u64, THREADS * CHAINS / 2);
         assert_eq!(chains.values().filter(|ticks| **ticks == THREADS).count() as u64, CHAINS / 2);
     }
+
+    #[test]
+    fn a_node_that_is_taken_out_of_its_list_is_not_found_again() {
+        let contexts = Contexts::new();
+        let tree = &contexts.tree;
+        assert!(!tree.has_nodes());
+        let first = tree.child(ROOT, 1, MOST_NODES).unwrap();
+        assert!(tree.has_nodes());
+        // Nodes of one hash list.
+        let (segment, _) = position(first);
+        let mask = tree.segment(segment).unwrap().heads.len() - 1;
+        let home = |address: u64| hash(ROOT, address) & mask;
+        let same = (2..).filter(|address| home(*address) == home(1)).take(3);
+        let addresses: Vec<u64> = std::iter::once(1).chain(same).collect();
+        let find = |address: &u64| tree.child(ROOT, *address, MOST_NODES).unwrap();
+        let numbers: Vec<_> = addresses.iter().map(find).collect();
+        for out in 0..numbers.len() {
+            let mut before: Vec<_> = addresses.iter().map(find).collect();
+            assert!(tree.unlink(before[out]).is_some() && tree.unlink(before[out]).is_none());
+            let after: Vec<_> = addresses.iter().map(find).collect();
+            assert!(after[out] > *before.iter().max().unwrap(), "a new node");
+            before[out] = after[out];
+            assert_eq!(before, after);
+        }
+    }
+
+    #[test]
+    fn each_node_without_a_place_is_passed_once_until_it_has_one() {
+        let contexts = Contexts::new();
+        let tree = &contexts.tree;
+        let last = 2 * GROUP + 5;
+        (1..=last).for_each(|node| assert_eq!(tree.child(ROOT, u64::from(node) << 4, MOST_NODES), Some(node)));
+        let passed = |is_left: &dyn Fn(u32) -> bool| {
+            let mut passed = Vec::new();
+            tree.each_unsettled(|_, node| {
+                passed.push(node.number);
+                is_left(node.number)
+            });
+            passed
+        };
+        assert_eq!(passed(&|node| node > GROUP), (1..=last).collect::<Vec<_>>());
+        assert_eq!(passed(&|node| node == last), (GROUP..=last).collect::<Vec<_>>());
+        assert_eq!(passed(&|_| false), (2 * GROUP..=last).collect::<Vec<_>>());
+        assert_eq!(passed(&|_| false), []);
+    }
 }
