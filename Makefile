@@ -120,6 +120,7 @@ ENTRY = _start _dl_relocate_static_pie _IO_stdin_used __data_start data_start
 GLOBALS += --weaken-symbol=_exit --weaken-symbol=_Exit --weaken-symbol=daemon --weaken-symbol=dlclose
 GLOBALS += --weaken-symbol=prctl --weaken-symbol=syscall --weaken-symbol=mlockall
 GLOBALS += --weaken-symbol=sigaltstack --weaken-symbol=munmap
+GLOBALS += $(foreach name,chroot unshare setns setrlimit setrlimit64 prlimit prlimit64 umask,--weaken-symbol=$(name))
 GLOBALS += $(foreach name,sigaction signal bsd_signal ssignal sysv_signal __sysv_signal sigset sigprocmask pthread_sigmask,--weaken-symbol=$(name))
 # The member with other systems' profil. `profil` is weak, because a program may define its own, and so is the pointer to
 # the runtime's kernel, which this member uses if the runtime is linked.
@@ -127,7 +128,7 @@ PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt
 PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
 # Inlining for speed is not worth its size: only mcount, which is assembly, runs often. Most of Rust's library is marked #[inline], and the
 # compiler would inline it at more than five times this limit. At a lower limit, the walk of stacks would make a call for each cached rule.
-SMALL = -C llvm-args=--inline-threshold=6 -C llvm-args=--inlinehint-threshold=60
+SMALL = -C llvm-args=--inline-threshold=6 -C llvm-args=--inlinehint-threshold=45
 # Cargo would complain that make does not share its jobs with commands that are no make.
 RUSTC_RUNTIME = MAKEFLAGS= $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
 # gmon-profil is a separate crate; its code must have the same properties as the runtime's.

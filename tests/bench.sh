@@ -43,6 +43,15 @@ EOF
     "$cargo" bench --quiet --package gmon-tests --bench sampling
     cat <<EOF
 
+## What a short program costs
+
+\`cargo bench --package gmon-tests --bench start\` runs a program that prints one line 1,000 times, linked without -pg, with our runtime, and with
+the C library's. The figures are milliseconds from the start of the program to its end; the two last ones are medians of the differences of pairs.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench start
+    cat <<EOF
+
 ## Inclusive times
 
 \`cargo bench --package gmon-tests --bench contexts\` measures everything in this section; a word after \`--\` chooses one table: \`truth\`,

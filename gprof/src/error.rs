@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use gmon::ReadError;
+
 use crate::image::ImageError;
 use crate::symbols::file_map::MapError;
 use crate::terminal::system;
@@ -170,6 +172,11 @@ impl fmt::Display for Error {
                 )
             }
             Error::Image { file, source } => write!(f, "{file}: {source}"),
+            Error::Profile { file, source: gmon::Error::Read(ReadError::Empty) } => write!(
+                f,
+                "{file}: empty file: the program still runs, or was killed or executed another program before it wrote its \
+                 counts (GMON_LIVE=1 writes them while it runs)"
+            ),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
             Error::Compressed { file, tool } => {
                 write!(f, "{file}: the profile is compressed: '{tool} {file} | gprof PROGRAM -' reads it")

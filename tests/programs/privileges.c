@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/landlock.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +54,14 @@ static int descriptors(void)
     return open;
 }
 
+/* The program itself has no descriptor that closes at exec. */
+static void held(void)
+{
+    for (int fd = 3; fd < limit(); fd++)
+        if (fcntl(fd, F_GETFD) > 0)
+            printf("descriptor %d is held\n", fd);
+}
+
 static void close_all(void)
 {
     for (int fd = 3; fd < limit(); fd++)
@@ -69,10 +79,32 @@ static void in_child(void)
     exit(WEXITSTATUS(status));
 }
 
+/* Forbids to open files for writing, and to change directories. The status 98 says that the kernel cannot. */
+static void landlock(void)
+{
+    struct landlock_ruleset_attr all = {.handled_access_fs = 0x1fff};
+    int rules = syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0);
+    if (rules < 0)
+        exit(98);
+    check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl");
+    check(syscall(SYS_landlock_restrict_self, rules, 0) || close(rules), "landlock");
+    check(open("another", O_WRONLY | O_CREAT, 0666) != -1, "a file was created");
+}
+
+/* Sets both limits of a resource, or the soft limit. */
+static void set_limit(int resource, rlim_t limit, int is_hard)
+{
+    struct rlimit found;
+    check(getrlimit(resource, &found), "getrlimit");
+    found.rlim_cur = limit;
+    if (is_hard)
+        found.rlim_max = limit;
+    check(setrlimit(resource, &found), "setrlimit");
+}
+
 static void give_up(const char *what)
 {
-    struct rlimit none = {0, 0};
-    char directory[4096];
+    char directory[4096], other[4096 + 6];
     if (strcmp(what, "setuid") == 0) {
         check(setgroups(0, NULL) || setgid(65534) || setuid(65534), what);
     } else if (strcmp(what, "seteuid") == 0) {
@@ -95,12 +127,26 @@ static void give_up(const char *what)
     } else if (strcmp(what, "close") == 0) {
         close_all();
     } else if (strcmp(what, "nofile") == 0) {
-        check(setrlimit(RLIMIT_NOFILE, &none), what);
+        set_limit(RLIMIT_NOFILE, 0, 1);
     } else if (strcmp(what, "fewfiles") == 0) {
-        struct rlimit few;
-        check(getrlimit(RLIMIT_NOFILE, &few), what);
-        few.rlim_cur = 3;
-        check(setrlimit(RLIMIT_NOFILE, &few), what);
+        set_limit(RLIMIT_NOFILE, 3, 0);
+    } else if (strcmp(what, "landlock") == 0) {
+        landlock();
+    } else if (strcmp(what, "softsize") == 0) {
+        set_limit(RLIMIT_FSIZE, 0, 0);
+    } else if (strcmp(what, "nosize") == 0) {
+        set_limit(RLIMIT_FSIZE, 0, 1);
+    } else if (strcmp(what, "issoft") == 0) {
+        struct rlimit size;
+        check(getrlimit(RLIMIT_FSIZE, &size) || size.rlim_cur != 0 || size.rlim_max == 0, what);
+    } else if (strcmp(what, "memory") == 0) {
+        set_limit(RLIMIT_AS, 4096, 1);
+    } else if (strcmp(what, "none") == 0) {
+        held();
+    } else if (strcmp(what, "moved") == 0) {
+        check(getcwd(directory, sizeof directory) == NULL, what);
+        snprintf(other, sizeof other, "%s.moved", directory);
+        check(rename(directory, other), what);
     } else if (strcmp(what, "umask") == 0) {
         umask(0);
     } else if (strcmp(what, "rmdir") == 0) {

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::SeqCst;
 
 use super::buffer::Buffer;
 use super::merge;
-use super::moncontrol::{KEEPS_OUTSIDE, current, is_ours};
+use super::moncontrol::{KEEPS_OUTSIDE, current, is_ours, is_profiled};
 use super::writing_thread::exclusively;
 use crate::arch;
 use crate::message::look_before_filter;
@@ -30,16 +30,34 @@ fn prepare(buffer: &Buffer, must_move: bool) {
     file::reserve_arcs();
     contexts::reserve_live();
     look_before_filter();
+    look_at_objects();
+    if !must_move {
+        file::hold(false);
+    }
+    if must_move && !file::is_live() && !file::is_in_file() {
+        move_into_file(buffer);
+    }
+}
+
+/// Prepares for the loss of `/proc` or of the way to the directory: reads the list of loaded objects, and holds the directory
+/// open. With `with_files`, the process will not be able to open files, so the files are opened too.
+pub(crate) fn hold(with_files: bool) {
+    if is_profiled() {
+        exclusively(NOBODY, &mut || {
+            look_at_objects();
+            file::hold(with_files);
+        });
+    }
+}
+
+/// Reads the list of loaded objects. Errors are reported at the end.
+fn look_at_objects() {
     if KEEPS_OUTSIDE.load(SeqCst) {
-        // Errors are reported at the end.
         // SAFETY: this thread may write the file.
         unsafe {
             let _ = merge::look();
             objects::look_at_all();
         }
-    }
-    if must_move && !file::is_live() && !file::is_in_file() {
-        move_into_file(buffer);
     }
 }
 

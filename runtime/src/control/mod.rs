@@ -17,7 +17,7 @@ mod writing_thread;
 
 pub(crate) use environment::{Environment, strings};
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use filters::{get_ready, is_in_file};
+pub(crate) use filters::{get_ready, hold, is_in_file};
 pub(crate) use merge::RECORDED_BIAS;
 #[cfg(not(feature = "start"))]
 pub(crate) use moncontrol::is_started;

@@ -13,7 +13,7 @@ use crate::file::{self, Children};
 use crate::kernel;
 use crate::message::{say, say_count, say_error};
 use crate::objects::{self, Tally, program};
-use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals, unix_time};
+use crate::os::{Errno, SignalSet, a_moment, block_signals, give_way, set_blocked_signals, unix_time};
 use crate::per_process::{DONE, NOBODY, PER_PROCESS, become_writer_soon};
 use crate::samples::{bins, contexts, outside_text};
 use crate::{mcount, ownership};
@@ -45,8 +45,8 @@ const SCALE: u32 = 0x8000;
 
 /// Starts profiling the addresses from `lowpc` to `highpc`; the file is in `directory`, or in the current directory.
 /// With `live`, the process counts in the file itself if possible. Only the first call has an effect. A failure is
-/// reported in one line, and the program runs on.
-pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live: bool) {
+/// reported in one line, and the program runs on. Signals must be blocked; the thread will block the signals `blocked`.
+pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live: bool, blocked: SignalSet) {
     if STARTED.swap(true, SeqCst) {
         return;
     }
@@ -61,7 +61,6 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     };
     PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
     PER_PROCESS.start_time.store(unix_time(), SeqCst);
-    reserve();
     objects::set_program(program::base(), program::bias());
     if contexts::are_kept() {
         objects::publish(cfg!(feature = "start"));
@@ -90,10 +89,11 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     if KEEPS_OUTSIDE.load(SeqCst) {
         file::keep_side_file();
     }
+    file::release_directory();
     IS_PROFILED.store(true, SeqCst);
     RECORDED_BIAS.store(if file::is_live() { program::bias() } else { 0 }, SeqCst);
     record(true);
-    if !mcount::enter_this_thread() {
+    if !mcount::enter_this_thread(kernel::to_be_blocked(blocked)) {
         say(&[b"cannot allocate memory for the first thread's calls"]);
     }
 }
@@ -161,7 +161,9 @@ pub(super) fn current() -> Option<Buffer> {
 #[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
-    start(lowpc as usize, highpc as usize, None, false);
+    let blocked = block_signals();
+    start(lowpc as usize, highpc as usize, None, false, blocked);
+    set_blocked_signals(kernel::to_be_blocked(blocked));
 }
 
 /// glibc's own name for [`monstartup`].
@@ -175,11 +177,16 @@ extern "C" fn __monstartup(lowpc: c_ulong, highpc: c_ulong) {
 /// called in signal handlers and in any thread; of two concurrent calls, the later one takes effect.
 #[unsafe(no_mangle)]
 extern "C" fn moncontrol(mode: c_int) {
-    let Some(buffer) = current().filter(|_| is_ours()) else { return };
-    let mut on = mode != 0;
+    if let Some(buffer) = current().filter(|_| is_ours()) {
+        switch_to(&buffer, mode != 0);
+    }
+}
+
+/// Does the work of [`moncontrol`].
+fn switch_to(buffer: &Buffer, mut on: bool) {
     WANTED.store(on, SeqCst);
     loop {
-        switch(&buffer, on);
+        switch(buffer, on);
         // Another thread or a handler may have switched in between, and this call has overwritten the change: repeat
         // with the latest mode.
         let now = WANTED.load(SeqCst);
@@ -217,9 +224,9 @@ extern "C" fn __moncontrol(mode: c_int) {
 /// shares its parent's profile (made by `vfork`, or without the C library's `fork`), the function does nothing.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn _mcleanup() {
-    if let Some(buffer) = current().filter(|_| is_ours()) {
+    if let Some(buffer) = current().filter(|_| !is_complete() && is_ours()) {
         exclusively(DONE, &mut || {
-            moncontrol(0);
+            switch_to(&buffer, false);
             record(false); // also if the system refused to stop the samples
             contexts::wait_for_walks();
             write(buffer, true);
@@ -297,7 +304,12 @@ pub(crate) fn is_profiled() -> bool {
 /// Whether this process is profiled and has not completed its files yet.
 #[allow(dead_code, reason = "only Linux asks, where several threads can be in `exit` at once")]
 pub(crate) fn is_unfinished() -> bool {
-    is_profiled() && PER_PROCESS.writer.load(SeqCst) != DONE
+    !is_complete() && is_profiled()
+}
+
+/// Whether the files are complete. This is no system call, so it comes before the question whose profile it is.
+fn is_complete() -> bool {
+    PER_PROCESS.writer.load(SeqCst) == DONE
 }
 
 /// Whether the profile belongs to this process, and not to a parent whose memory the process shares.
@@ -323,6 +335,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
         bins::leave_file();
     }
     let has_left = file::leave_file();
+    file::release_directory(); // another thread may have been writing
     let leaves_nothing = file::children_leave(Children::None);
     if leaves_nothing {
         bins::stop(); // the kernel's part starts no sampler then

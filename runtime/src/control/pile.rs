@@ -3,7 +3,10 @@
 use core::marker::PhantomData;
 use core::ptr;
 use core::slice;
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{
+    AtomicPtr, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 
 use super::combine::{Entry, Summand, combine};
 use crate::os::{map, unmap};
@@ -107,33 +110,42 @@ impl<R: Summand> Rows<R> {
     /// Makes room for at least one more row; false if there is no memory.
     fn make_room(&self) -> bool {
         self.combine();
-        let (start, length, capacity) =
-            (self.start.load(Relaxed), self.length.load(Relaxed), self.capacity.load(Relaxed));
-        if length < capacity / 2 {
-            return true;
-        }
-        let larger = (capacity * 2).max(FIRST_CAPACITY);
-        let memory: *mut R = map(larger * size_of::<R>()).cast();
-        if memory.is_null() {
-            return length < capacity;
-        }
-        if capacity > 0 {
-            // SAFETY: the new memory is larger and does not overlap.
-            unsafe { ptr::copy_nonoverlapping(start, memory, length) };
-        }
-        // A thread may end the process at any moment and take over as the writer: start and capacity always describe
-        // mapped memory.
-        self.start.store(memory, SeqCst);
-        self.capacity.store(larger, SeqCst);
-        self.unmap(start, capacity);
-        true
+        // SAFETY: pointers to all types have the same size; `Rows` has pointers to rows of this size.
+        let [start, given] = unsafe { [&self.start, &self.given].map(|place| &*ptr::from_ref(place).cast()) };
+        enlarge(size_of::<R>(), start, given, &self.capacity, self.length.load(Relaxed))
     }
+}
 
-    /// Unmaps memory that this pile has mapped.
-    fn unmap(&self, start: *mut R, capacity: usize) {
-        if start != self.given.load(Relaxed) {
-            // SAFETY: mapped by `make_room`; nobody has an address of that memory any more.
-            unsafe { unmap(start.cast(), capacity * size_of::<R>()) };
-        }
+/// Maps more memory for rows of this size if more than half of the capacity is used; false if there is no room for another
+/// row. This function exists once, whatever the rows are.
+#[inline(never)]
+fn enlarge(
+    size: usize,
+    place: &AtomicPtr<u8>,
+    given: &AtomicPtr<u8>,
+    capacity_place: &AtomicUsize,
+    length: usize,
+) -> bool {
+    let (start, capacity) = (place.load(Relaxed), capacity_place.load(Relaxed));
+    if length < capacity / 2 {
+        return true;
     }
+    let larger = (capacity * 2).max(FIRST_CAPACITY);
+    let memory: *mut u8 = map(larger * size).cast();
+    if memory.is_null() {
+        return length < capacity;
+    }
+    if capacity > 0 {
+        // SAFETY: the new memory is larger and does not overlap.
+        unsafe { ptr::copy_nonoverlapping(start, memory, length * size) };
+    }
+    // A thread may end the process at any moment and take over as the writer: start and capacity always describe
+    // mapped memory.
+    place.store(memory, SeqCst);
+    capacity_place.store(larger, SeqCst);
+    if start != given.load(Relaxed) {
+        // SAFETY: mapped here before; nobody has an address of that memory any more.
+        unsafe { unmap(start.cast(), capacity * size) };
+    }
+    true
 }

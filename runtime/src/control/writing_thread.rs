@@ -5,6 +5,7 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::SeqCst;
 
 use crate::arch;
+use crate::file;
 use crate::kernel;
 use crate::os::{a_moment, set_blocked_signals, try_to_block_signals};
 use crate::per_process::{DONE, PER_PROCESS, become_writer_soon};
@@ -18,6 +19,7 @@ pub(super) fn exclusively(after: usize, work: &mut dyn FnMut()) {
         // has no room for them. valgrind warns about a change of stacks.
         // A kernel that writes the file itself leaves little to do, and may forbid system calls on memory that is no stack.
         run(work, !kernel::is_kernels() && blocked.is_some() && !arch::is_in_valgrind());
+        file::release_directory();
         PER_PROCESS.writer.store(after, SeqCst);
     } else if after == DONE {
         // The other writer has failed, or is stuck. A thread that ends the process must not wait again.

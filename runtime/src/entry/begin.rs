@@ -5,6 +5,7 @@ use core::ffi::{CStr, c_char};
 use crate::control::{self, Environment, settings, snapshot, strings};
 use crate::kernel;
 use crate::message::remember_standard_error;
+use crate::os::{block_signals, reserve, set_blocked_signals};
 #[cfg(feature = "start")]
 use crate::process::exits;
 use crate::samples::contexts;
@@ -24,6 +25,9 @@ pub(super) unsafe fn begin(
     register: impl FnOnce(),
 ) {
     remember_standard_error();
+    // Handlers run when the profile is complete enough for them.
+    let blocked = block_signals();
+    reserve();
     // SAFETY: the caller's promise.
     let environment = unsafe { Environment::of(strings(envp)) };
     let directory = settings::configure(name.unwrap_or(c""), &environment);
@@ -38,7 +42,7 @@ pub(super) unsafe fn begin(
         }
     }
     kernel::choose_sampler(&sampling);
-    control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment));
+    control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment), blocked);
     register();
     if let Some(signal) = settings::dump_signal(&environment) {
         snapshot::watch(signal);
@@ -48,6 +52,7 @@ pub(super) unsafe fn begin(
     if let Some(fd) = directory {
         let _ = fd.close();
     }
+    set_blocked_signals(kernel::to_be_blocked(blocked));
 }
 
 /// Runs first in the child of a fork.

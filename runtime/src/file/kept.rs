@@ -53,6 +53,9 @@ impl Kept {
     ///
     /// Call this only in the thread that may write files.
     pub(super) unsafe fn replace(self, new: Fd) -> Fd {
+        if !self.is_some() {
+            return new;
+        }
         let before = Fd(self.descriptor().load(Relaxed));
         let Some(status) = before.status().ok().filter(|now| self.is_it(now)) else { return new };
         if new.status().is_ok_and(|new| new.is_same_file(&status)) {

@@ -20,7 +20,10 @@ pub(crate) use mapped::{
 };
 pub(crate) use names::{Children, children_leave};
 pub use names::{Naming, Output, configure};
-pub(crate) use output::keep_side_file;
+#[cfg(all(feature = "start", not(test)))]
+#[allow(unused_imports, reason = "only Linux hears of losses")]
+pub(crate) use output::hold;
+pub(crate) use output::{keep_side_file, release_directory};
 #[allow(unused_imports, reason = "the samplers of the BSDs do not say what they are")]
-pub(crate) use side_file::{Sampled, set_sampler};
+pub(crate) use side_file::{Sampled, remember_command, set_sampler};
 pub(crate) use side_file::{announce, describe_mappings, describe_objects, remember_run, set_rank};

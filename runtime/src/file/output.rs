@@ -2,14 +2,18 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
 use super::kept::Kept;
 use super::names::{
-    MOST_ATTEMPTS, NAME_SIZE, Naming, Once, SIDE, has_process_number, name, name_beforehand, name_beside, output,
+    Children, MOST_ATTEMPTS, NAME_SIZE, Naming, Once, SIDE, has_process_number, is_child_that, name, name_beforehand,
+    name_beside, output,
 };
 use crate::message::{remember_standard_error, say_cure};
-use crate::os::{CURRENT, Errno, Fd, Status, effective_user, process_id};
+use crate::os::{
+    CURRENT, Errno, Fd, Status, changed_mask, effective_user, is_path_of, process_id, push_current_directory,
+    restore_limit,
+};
 use crate::ownership::{FORKED, own};
 use crate::per_process::PER_PROCESS;
 use crate::text::{Digits, Text};
@@ -17,68 +21,98 @@ use crate::text::{Digits, Text};
 /// What could not be done, as the end of "cannot ...", and the error.
 pub(crate) type Refusal = (&'static [u8], Errno);
 
-/// The captured directory, and what else was found at the start.
+/// The captured directory, as it was found at the start.
 struct Captured {
-    /// The path of the directory: the program may close the runtime's descriptor and open another file with its
-    /// number.
+    /// The path of the directory, by which it is opened each time that files are written: no descriptor stays open.
     path: Text<NAME_SIZE>,
     status: Option<Status>,
 }
 
 static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::new(), status: None }));
 
-/// The descriptor of the directory; -1 for none.
-static DIRECTORY: AtomicI32 = AtomicI32::new(-1);
+/// The descriptor of the directory; [`NONE`] if it is not open now.
+static DIRECTORY: AtomicI32 = AtomicI32::new(NONE);
+const NONE: i32 = -1;
+/// Whether the descriptor stays open, because the path may not lead to the directory later.
+static IS_HELD: AtomicBool = AtomicBool::new(false);
 
-/// Captures the directory that `descriptor` leads to, or the current directory. Only the first call has an effect.
+/// Captures the directory that `descriptor` leads to, or the current directory. Only the first call has an effect. Files
+/// can then be opened there until [`release_directory`].
 pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     remember_standard_error();
-    if DIRECTORY.load(Relaxed) != -1 {
+    if captured().status.is_some() {
         return Ok(());
-    }
-    let opened = match descriptor {
-        Some(fd) => fd.duplicate(0)?,
-        None => Fd::open_directory(c".")?,
-    };
-    let fd = opened.out_of_the_way();
-    let status = fd.status()?;
-    if !status.is_directory() {
-        let _ = fd.close();
-        return Err(Errno::ENOTDIR);
     }
     // SAFETY: the first call is at start-up, when there is one thread, or, where the kernel writes the file, in a snapshot, which
     // only one thread makes at a time. Nothing writes the value afterwards.
     let captured = unsafe { &mut *CAPTURED.0.get() };
-    fd.push_path(&mut captured.path);
-    let _ = captured.path.as_c_str(); // appends a NUL, which stays
+    let mut fd = match descriptor {
+        Some(fd) => fd.duplicate(0)?,
+        None => CURRENT,
+    };
+    if fd == CURRENT {
+        push_current_directory(&mut captured.path);
+    } else {
+        fd.push_path(&mut captured.path);
+    }
+    let mut status = fd.status();
+    let is_it = |path: &CStr| status.as_ref().is_ok_and(|status| is_path_of(path, status));
+    let is_found_again = captured.path.as_c_str().is_some_and(is_it);
+    if !is_found_again {
+        if fd == CURRENT {
+            fd = Fd::open_directory(c".")?;
+            status = fd.status();
+        }
+        fd = fd.out_of_the_way();
+    }
+    let status = status?;
+    if !status.is_directory() {
+        let _ = fd.close();
+        return Err(Errno::ENOTDIR);
+    }
     captured.status = Some(status);
+    IS_HELD.store(!is_found_again, Relaxed);
     DIRECTORY.store(fd.0, Relaxed);
     own(process_id());
     Ok(())
 }
 
+/// Closes the descriptor of the directory, unless it is held, and undoes what writing has changed. Call this after each writing.
+pub(crate) fn release_directory() {
+    restore_limit();
+    if !IS_HELD.load(Relaxed) {
+        let directory = DIRECTORY.swap(NONE, Relaxed);
+        if directory >= 0 {
+            let _ = Fd(directory).close();
+        }
+    }
+}
+
+/// Holds the directory open, and both files if `with_files`, because the process is about to give up rights or means that
+/// opening them needs. Call this only in the thread that may write files.
+#[allow(dead_code, reason = "only Linux hears of that")]
+pub(crate) fn hold(with_files: bool) {
+    if let Ok(found) = directory(captured(), c".")
+        && !IS_HELD.load(Relaxed)
+    {
+        DIRECTORY.store(found.out_of_the_way().0, Relaxed);
+        IS_HELD.store(true, Relaxed);
+    }
+    if with_files && !is_child_that(Children::Sum) {
+        if !PER_PROCESS.live_file.is_set() {
+            keep(Kept::Profile, false);
+        }
+        keep(Kept::SideFile, false);
+    }
+}
+
 /// The number of the superuser.
 const SUPERUSER: u32 = 0;
 
-/// Opens the file at start-up if the process is the superuser's, because the process may give up the right to write in the
-/// directory. Call this after [`capture_directory`]. Only the first call does anything.
-///
-/// A directory in which every user may create files needs no new file yet: a process that is killed or that executes another
-/// program leaves no empty file there.
+/// Opens the file at start-up if the process is the superuser's, because `setuid` may give up the right to write in the directory.
 pub(crate) fn keep_file() {
-    if Kept::Profile.is_some() || FORKED.load(Relaxed) || effective_user() != SUPERUSER {
-        return;
-    }
-    let directory = Fd(DIRECTORY.load(Relaxed));
-    let opened = match (is_open_to_all(), has_process_number()) {
-        (true, true) => None, // no other process uses the name
-        (true, false) => directory.open_existing(name()).ok(),
-        (false, true) => open_main(captured(), false).ok().filter(|file| is_locked_for_us(*file)),
-        (false, false) => directory.open_for_writing(name(), mode(), false).ok(),
-    };
-    if let Some(file) = opened {
-        // SAFETY: at start-up there is one thread.
-        unsafe { Kept::Profile.keep(file, is_usable) };
+    if !FORKED.load(Relaxed) && effective_user() == SUPERUSER {
+        keep(Kept::Profile, true);
     }
 }
 
@@ -86,15 +120,32 @@ pub(crate) fn keep_file() {
 /// file.
 pub(crate) fn keep_side_file() {
     let has_profile = Kept::Profile.is_some() || PER_PROCESS.live_file.is_set();
-    if Kept::SideFile.is_some() || FORKED.load(Relaxed) || effective_user() != SUPERUSER || !has_profile {
+    if has_profile && !FORKED.load(Relaxed) && effective_user() == SUPERUSER {
+        keep(Kept::SideFile, true);
+    }
+}
+
+/// Opens a file and keeps it open, unless it is kept already.
+///
+/// At the start, a directory in which every user may create files needs no new file yet: a process that is killed or that
+/// executes another program leaves no empty file there.
+#[inline(never)]
+fn keep(kept: Kept, is_at_start: bool) {
+    let path = name_beside(&[kept.suffix()]);
+    let Ok(directory) = directory_of(path) else { return };
+    if kept.is_some() {
         return;
     }
-    let (directory, path) = (Fd(DIRECTORY.load(Relaxed)), name_beside(&[SIDE]));
-    let opened =
-        if is_open_to_all() { directory.open_existing(path) } else { directory.open_for_writing(path, mode(), false) };
-    if let Ok(file) = opened {
-        // SAFETY: at start-up there is one thread.
-        unsafe { Kept::SideFile.keep(file, is_usable) };
+    let is_numbered = has_process_number() && matches!(kept, Kept::Profile);
+    let opened = match (is_at_start && is_open_to_all(), is_numbered) {
+        (true, true) => None, // no other process uses the name
+        (true, false) => directory.open_existing(path).ok(),
+        (false, true) => open_main(captured(), false).ok().filter(|file| is_locked_for_us(*file)),
+        (false, false) => directory.open_for_writing(path, mode(), false).ok(),
+    };
+    if let Some(file) = opened {
+        // SAFETY: at start-up there is one thread; otherwise this is the thread that may write files.
+        unsafe { kept.keep(file, is_usable) };
     }
 }
 
@@ -111,7 +162,7 @@ fn is_open_to_all() -> bool {
 /// Whether a file that was opened at the start may be used. Another user may have made the file in a directory that is
 /// open to all.
 fn is_usable(status: &Status) -> bool {
-    status.is_regular() && (!is_open_to_all() || status.owner == SUPERUSER)
+    status.is_regular() && (!is_open_to_all() || status.owner == effective_user())
 }
 
 /// Locks the kept file, which is empty until the end: the lock tells the file from an abandoned file. If a process
@@ -128,7 +179,7 @@ fn is_locked_for_us(file: Fd) -> bool {
 /// The permissions of a new file, before the current umask: no more than the umask at the start allows.
 pub(crate) fn mode() -> usize {
     let output = output();
-    (if output.naming == Naming::Private { 0o600 } else { 0o666 }) & !output.mask
+    (if output.naming == Naming::Private { 0o600 } else { 0o666 }) & !output.mask & !changed_mask()
 }
 
 /// The directory in which to look up `path`.
@@ -315,7 +366,7 @@ pub(crate) fn open_as_captured() -> Result<Fd, Refusal> {
 /// Removes the file that was opened at the start, if the file is empty.
 pub(crate) fn discard() {
     if kept_file().is_some_and(|kept| kept.status().is_ok_and(|status| status.size == 0)) {
-        let _ = Fd(DIRECTORY.load(Relaxed)).unlink(name());
+        unlink_beside(name());
     }
 }
 
@@ -400,34 +451,49 @@ pub(crate) fn refusal(status: Result<Status, Errno>) -> Result<Status, Refusal> 
     }
 }
 
-/// The directory in which to look up `path`: the captured one, which is found again by its path if the program closed
-/// its descriptor.
+/// The directory in which to look up `path`: the captured one, which is found again by its path.
 fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
+    const REMOVED: Refusal = (b"create, its directory was removed", Errno::ENOENT);
     if path.is_empty() {
         return Err((b"form the name", Errno::ENAMETOOLONG));
     }
-    let kept = Fd(DIRECTORY.load(Relaxed));
+    let known = Fd(DIRECTORY.load(Relaxed));
     let is_captured = |now: &Status| captured.status.is_some_and(|then| now.is_same_file(&then));
-    let status = kept.status();
-    let now = status.as_ref().ok().filter(|now| is_captured(now));
-    match now {
-        Some(now) if now.links > 0 => return Ok(kept),
-        _ if path.to_bytes().starts_with(b"/") => return Ok(CURRENT),
-        // A seccomp filter forbids the question.
-        _ if status.as_ref().is_err_and(|error| *error == Errno::EPERM) => {
-            return Err((b"examine its directory", Errno::EPERM));
+    let mut refusal = (&b"find its directory"[..], Errno::ENOENT);
+    if IS_HELD.load(Relaxed) {
+        // The program may have closed the descriptor and opened another file with its number.
+        match known.status() {
+            Ok(now) if is_captured(&now) && now.links > 0 => return Ok(known),
+            Ok(now) if is_captured(&now) => refusal = REMOVED,
+            // A seccomp filter forbids the question.
+            Err(Errno::EPERM) => refusal = (b"examine its directory", Errno::EPERM),
+            _ => {}
         }
-        Some(_) => return Err((b"create, its directory was removed", Errno::ENOENT)),
-        None => {}
+    } else if known.0 != NONE {
+        return Ok(known); // opened for this writing
     }
-    let lost = |error| (&b"find its directory, the program closed its descriptor"[..], error);
-    let path = CStr::from_bytes_with_nul(captured.path.as_bytes()).map_err(|_| lost(Errno::ENOENT))?;
-    let found = Fd::open_directory(path).map_err(lost)?;
-    if !found.status().is_ok_and(|now| is_captured(&now)) {
+    if path.to_bytes().starts_with(b"/") {
+        return Ok(CURRENT);
+    }
+    // The program may have renamed the directory and be there still.
+    let again = CStr::from_bytes_with_nul(captured.path.as_bytes()).unwrap_or(c".");
+    for place in [again, c"."] {
+        let found = match Fd::open_directory(place) {
+            Ok(found) => found,
+            Err(error) => {
+                refusal = if error == Errno::ENOENT { REMOVED } else { refusal };
+                continue;
+            }
+        };
+        if let Some(now) = found.status().ok().filter(is_captured) {
+            if now.links > 0 {
+                IS_HELD.store(false, Relaxed);
+                DIRECTORY.store(found.0, Relaxed);
+                return Ok(found);
+            }
+            refusal = REMOVED;
+        }
         let _ = found.close();
-        return Err(lost(Errno::ENOENT));
     }
-    let found = found.out_of_the_way();
-    DIRECTORY.store(found.0, Relaxed);
-    Ok(found)
+    Err(refusal)
 }

@@ -12,7 +12,8 @@ use gmon::layout::side_file::MAGIC;
 
 use super::writer::read_back;
 use super::{names, output};
-use crate::os::{Fd, process_id};
+use crate::os::Fd;
+use crate::ownership::PROCESS;
 
 /// A number of lines that no list reaches, and a length that no line reaches.
 const MOST_LINES: usize = 1100;
@@ -26,7 +27,8 @@ static REMOVED_BY: AtomicI32 = AtomicI32::new(0);
 /// Removes an earlier run's list of objects with the profiles in the list, and the side file if no new side file will
 /// replace it.
 pub(super) fn remove(with_side_file: bool) {
-    if REMOVED_BY.swap(process_id(), Relaxed) == process_id() {
+    let process = PROCESS.load(Relaxed);
+    if REMOVED_BY.swap(process, Relaxed) == process {
         return;
     }
     if with_side_file {

@@ -87,6 +87,9 @@ pub fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) -> Result
             if !is_live() {
                 output::keep_file();
             }
+            if !cfg!(feature = "runtime") {
+                output::release_directory();
+            }
             set_buffer(buf, buflen);
         }
         Some(known) if known != (buf, buflen) => return Err(Errno::EALREADY),

@@ -181,9 +181,10 @@ impl Thread {
     }
 }
 
-/// Gives this thread a record and a timer if it has no record; false if there is no memory.
-pub(crate) fn enter_this_thread() -> bool {
-    record_or_new().is_some()
+/// Gives this thread, which will block the signals `blocked`, a record and a timer if it has no record; false if there is
+/// no memory. Signals must be blocked.
+pub(crate) fn enter_this_thread(blocked: SignalSet) -> bool {
+    record().or_else(|| make_record(blocked)).is_some()
 }
 
 /// This thread's record; `None` if there is no memory for a record, and in the child of a vfork without a record: to

@@ -19,8 +19,8 @@ use gmon::layout::side_file;
 use super::headers::{self, Headers};
 use super::linker_list::List;
 use crate::os::{
-    Errno, Identity, Mapping, MapsRoom, OwnMemory, VDSO_PATH, clear, effective_user, for_each_mapping, map,
-    path_of_file,
+    Errno, HEARS_OF_LOSSES, Identity, Mapping, MapsRoom, OwnMemory, VDSO_PATH, clear, effective_user, for_each_mapping,
+    map, path_of_file,
 };
 use crate::samples::bins;
 use crate::text::Text;
@@ -121,10 +121,20 @@ pub(crate) fn after_fork_in_child(was_changing: bool) {
 ///
 /// Call this in one thread at a time.
 #[inline(never)]
-pub(super) unsafe fn known() -> Option<&'static Known> {
+pub(super) unsafe fn known_or_new() -> Option<&'static Known> {
     if KNOWN.load(SeqCst).is_null() {
         KNOWN.store(map(size_of::<Known>()).cast(), SeqCst);
     }
+    // SAFETY: the caller's promise.
+    unsafe { known() }
+}
+
+/// All that is known; `None` if nobody has looked at the objects yet.
+///
+/// # Safety
+///
+/// Call this in one thread at a time.
+pub(super) unsafe fn known() -> Option<&'static Known> {
     // SAFETY: null, or memory of that size, which is never freed and for which zeros are valid; the caller excludes
     // other threads.
     unsafe { KNOWN.load(SeqCst).as_ref() }
@@ -142,7 +152,7 @@ pub(super) unsafe fn known() -> Option<&'static Known> {
 /// Call this only in the thread that may write the file.
 pub(crate) unsafe fn look(is_wanted: &dyn Fn(usize, usize) -> bool) -> Result<(), Errno> {
     // SAFETY: the caller's promise.
-    let known = unsafe { known() }.ok_or(Errno::ENOMEM)?;
+    let known = unsafe { known_or_new() }.ok_or(Errno::ENOMEM)?;
     known.list.discard_prepared();
     let memory = OwnMemory::open()?;
     // SAFETY: nobody else has a reference to the room or to the result of the previous look.
@@ -171,13 +181,13 @@ pub(crate) unsafe fn look(is_wanted: &dyn Fn(usize, usize) -> bool) -> Result<()
 }
 
 /// Reads the list at the start if the process is the superuser's, because the process may give up the right or the
-/// means to read it later. A failure is reported at the end.
+/// means to read it later, unless the runtime hears of that moment. A failure is reported at the end.
 ///
 /// # Safety
 ///
 /// As for [`look`].
 pub(crate) unsafe fn look_ahead() {
-    if effective_user() == 0 {
+    if !HEARS_OF_LOSSES && effective_user() == 0 {
         // SAFETY: the caller's promise.
         unsafe { look_at_all() };
     }

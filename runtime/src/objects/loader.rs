@@ -12,7 +12,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::headers::{self, Headers};
 use super::linker_list::{Counters, Kept, NewObject};
-use super::loaded::{Known, Loaded, Object, PROGRAM, PROGRAM_BIAS, VDSO, for_each_code, known};
+use super::loaded::{Known, Loaded, Object, PROGRAM, PROGRAM_BIAS, VDSO, for_each_code, known_or_new};
 use crate::os::{Errno, Identity, ListedObject, OwnMemory, PAGE, VDSO_PATH};
 
 type Each = unsafe extern "C" fn(*const ListedObject, usize, *mut c_void) -> c_int;
@@ -83,7 +83,7 @@ unsafe extern "C" fn each(info: *const ListedObject, _size: usize, walk: *mut c_
             return 1;
         }
         // SAFETY: `enter` has said that this is the one thread.
-        walk.known = unsafe { known() };
+        walk.known = unsafe { known_or_new() };
         walk.counters = (info.added, info.removed);
         let Some(known) = walk.known else { return 1 };
         if [known.list.known.get(), known.list.prepared.get()].contains(&walk.counters) {

@@ -118,6 +118,11 @@ impl Account {
         let _ = self.state.fetch_update(SeqCst, SeqCst, change);
     }
 
+    /// Whether the kernel has never said where the timer's thread was: then no tick can be settled.
+    pub(crate) fn has_no_place(&self) -> bool {
+        self.last_place.load(Relaxed) == 0
+    }
+
     /// Whether the account was started and then stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         self.state.load(SeqCst) & STOPPED != 0

@@ -4,11 +4,11 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use crate::arch::handler_entries;
-use crate::control::{_mcleanup, is_ours};
+use crate::control::_mcleanup;
 use crate::os::{
-    FATAL_SIGNALS, LOOKED_FOR_SIGNALS, NO_SIGNALS, O_RDWR, SavedSignals, SignalInfo, SignalSet, contains,
-    default_action, exit_process, let_signal_end, on_fatal_signal, process_id, reveal, set_handler_entries,
-    with_signal, without_signal,
+    FATAL_SIGNALS, LOOKED_FOR_SIGNALS, NO_SIGNALS, O_RDWR, SavedSignals, SignalInfo, SignalSet, block_signals,
+    contains, default_action, exit_process, let_signal_end, on_fatal_signal, process_id, reveal, set_blocked_signals,
+    set_handler_entries, with_signal, without_signal,
 };
 
 unsafe extern "C" {
@@ -40,7 +40,7 @@ static LEFT_TO_CHILDREN: SavedSignals = SavedSignals::none();
 pub(crate) fn watch(signals: bool) {
     if signals {
         set_handler_entries(entries as *const () as usize);
-        watch_again(all());
+        catch(all());
     }
 }
 
@@ -65,6 +65,15 @@ pub(crate) fn unwatch() -> SignalSet {
 /// Makes signals write the profile: undoes [`unwatch`], which returned `had`. In the first process of a namespace, the
 /// signals are left to its children.
 pub(crate) fn watch_again(had: SignalSet) {
+    if had != NO_SIGNALS {
+        let blocked = block_signals();
+        catch(had);
+        set_blocked_signals(blocked);
+    }
+}
+
+/// Does the work of [`watch_again`]. Signals must be blocked.
+fn catch(had: SignalSet) {
     if process_id() == FIRST_PROCESS {
         LEFT_TO_CHILDREN.save(had);
         return;
@@ -103,9 +112,7 @@ handler_entries!(entries, fatal);
 /// This function may run at any moment: it uses no memory of the program's, and does not rely on its arguments (a
 /// program that reads the kernel's record may have found this function and call it from its own handler).
 unsafe extern "C" fn fatal(signal: c_int, info: *const SignalInfo, context: *mut c_void) {
-    if is_ours() {
-        _mcleanup();
-    }
+    _mcleanup();
     default_action(signal);
     // SAFETY: the arguments of the handler, or what another handler passed for them.
     unsafe { let_signal_end(signal, info, context) };
@@ -116,9 +123,7 @@ unsafe extern "C" fn fatal(signal: c_int, info: *const SignalInfo, context: *mut
 /// The child of a `vfork`, which shares its parent's memory, does not write the parent's profile.
 #[unsafe(no_mangle)]
 extern "C" fn _exit(status: c_int) -> ! {
-    if is_ours() {
-        _mcleanup();
-    }
+    _mcleanup();
     exit_process(status)
 }
 

@@ -12,7 +12,7 @@
 use super::image::{Image, copy};
 use super::memory::Memory;
 use super::objects::Object;
-use super::searches::{Searched, Searches};
+use super::searches::Searches;
 use super::table_copies::TableCopies;
 
 /// The offsets of `l_name` and `l_next` in `struct link_map`. `l_addr` is at its start.
@@ -69,21 +69,31 @@ impl Later<'_> {
             let object = unsafe { self.list.find(memory, pc) };
             return object.as_ref().filter(|object| object.contains(pc)).and_then(function);
         };
-        let search = || {
-            if !self.searches.are_allowed() || !copies.has_room() || copies.is_unknown(pc) {
-                return None;
-            }
-            let memory = Searched(self.searches);
-            // SAFETY: the caller's promise.
-            let find = |base| unsafe { copies.find_or_add(&memory, base, pc) };
-            let found = self.list.base(&memory, pc).and_then(find);
-            if found.is_none() {
-                copies.remember_unknown(pc);
-            }
-            found
-        };
+        // SAFETY: the caller's promise.
+        let search = || unsafe { self.search(memory, copies, pc) };
         // SAFETY: the caller's promise.
         unsafe { copies.find(pc) }.or_else(search).and_then(function)
+    }
+
+    /// Searches for the object with code at an address, and copies its tables.
+    ///
+    /// # Safety
+    ///
+    /// The copies must not be dropped as long as the result is used.
+    #[inline(never)]
+    unsafe fn search(self, memory: &impl Memory, copies: &TableCopies, pc: usize) -> Option<&'static Object<'static>> {
+        if !self.searches.are_allowed() || !copies.has_room() || copies.is_unknown(pc) {
+            return None;
+        }
+        let found = memory.search(self.searches, |memory| {
+            // SAFETY: the caller's promise.
+            let find = |base| unsafe { copies.find_or_add(memory, base, pc) };
+            self.list.base(memory, pc).and_then(find)
+        });
+        if found.is_none() {
+            copies.remember_unknown(pc);
+        }
+        found
     }
 }
 
@@ -161,7 +171,7 @@ fn path_at(memory: &impl Memory, address: usize, room: &mut [u8]) -> Option<usiz
 #[cfg(test)]
 mod tests {
     use super::super::memory::Words;
-    use super::super::table_copies::LOOK_UPS;
+    use super::super::table_copies::{CopiedByKernel, LOOK_UPS};
     use super::*;
 
     /// Makes an entry of the list.
@@ -220,12 +230,22 @@ mod tests {
         assert_eq!(find(&words, 0x60000), None);
     }
 
+    /// The memory of this process, as the kernel copies it. Its words are counted.
+    struct Counted<'a>(&'a Searches);
+
+    impl Memory for Counted<'_> {
+        fn read(&self, address: usize) -> Option<usize> {
+            self.0.count(1);
+            CopiedByKernel.read(address)
+        }
+    }
+
     /// The words that a walk reads to look an address up, which no object of the list has.
     fn words_for_unknown_code(list: LaterObjects, copies: &TableCopies, pc: usize, are_allowed: bool) -> usize {
         let searches = Searches::new(are_allowed);
         let later = Later { list, copies: Some(copies), searches: &searches };
         // SAFETY: no object is found.
-        assert_eq!(unsafe { later.with(&Words::default(), pc, |_| Some(())) }, None);
+        assert_eq!(unsafe { later.with(&Counted(&searches), pc, |_| Some(())) }, None);
         searches.words()
     }
 

@@ -2,17 +2,11 @@
 
 use core::cell::Cell;
 
-use super::memory::Memory;
-use super::table_copies::CopiedByKernel;
-
 /// The searches of one walk. The kernel copies each word that a search reads, so a search takes longer than a walk.
 pub struct Searches {
     are_allowed: bool,
     words: Cell<usize>,
 }
-
-/// The memory that a search reads.
-pub(super) struct Searched<'a>(pub(super) &'a Searches);
 
 impl Searches {
     /// No search yet. `are_allowed` says whether the walk may search.
@@ -25,17 +19,14 @@ impl Searches {
         self.are_allowed
     }
 
+    /// Counts words.
+    pub(super) fn count(&self, words: usize) {
+        self.words.set(self.words.get().saturating_add(words));
+    }
+
     /// The number of words that searches have read.
     #[must_use]
     pub fn words(&self) -> usize {
         self.words.get()
-    }
-}
-
-impl Memory for Searched<'_> {
-    fn read(&self, address: usize) -> Option<usize> {
-        let Searched(searches) = self;
-        searches.words.set(searches.words.get().saturating_add(1));
-        CopiedByKernel.read(address)
     }
 }

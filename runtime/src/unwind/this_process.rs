@@ -1,6 +1,8 @@
 //! Walks the stacks of this process, in signal handlers.
 
+use core::cell::Cell;
 use core::ffi::c_void;
+use core::ops::Range;
 
 use super::Native;
 use super::cache::Cache;
@@ -66,7 +68,7 @@ pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Endi
     let searches = Searches::new(true);
     let later = reading.later().map(|list| Later { list, copies: None, searches: &searches });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
-    let memory = memory(true);
+    let memory = memory(true, 0..0);
     let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());
     for frame in walk.by_ref() {
         if !each(frame) {
@@ -103,7 +105,7 @@ pub fn walk_stack(
     let later = list.map(|list| Later { list, copies, searches });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
-    let memory = AnyMemory { own: memory(is_own), source };
+    let memory = AnyMemory::new(memory(is_own, 0..0), source);
     let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
     walk.start(context);
     Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each)
@@ -113,6 +115,10 @@ pub fn walk_stack(
 struct AnyMemory<'a, M> {
     own: M,
     source: Source<'a>,
+    /// Whether the kernel copies the words now, whatever the source is: see [`Memory::search`].
+    is_search: Cell<bool>,
+    /// The words that it has copied meanwhile.
+    words: Cell<usize>,
 }
 
 /// Where words come from.
@@ -125,8 +131,26 @@ enum Source<'a> {
     Copied { stack: &'a CopiedStack<'a>, objects: Objects<'a>, copies: Option<&'a TableCopies> },
 }
 
+impl<'a, M> AnyMemory<'a, M> {
+    fn new(own: M, source: Source<'a>) -> AnyMemory<'a, M> {
+        AnyMemory { own, source, is_search: Cell::new(false), words: Cell::new(0) }
+    }
+}
+
 impl<M: Memory> Memory for AnyMemory<'_, M> {
+    fn search<R>(&self, searches: &Searches, search: impl FnOnce(&Self) -> R) -> R {
+        self.is_search.set(true);
+        let result = search(self);
+        self.is_search.set(false);
+        searches.count(self.words.take());
+        result
+    }
+
     fn read(&self, address: usize) -> Option<usize> {
+        if self.is_search.get() {
+            self.words.set(self.words.get() + 1);
+            return CopiedByKernel.read(address);
+        }
         let Source::Copied { stack, objects, copies } = &self.source else {
             return if let Source::Own = self.source { self.own.read(address) } else { CopiedByKernel.read(address) };
         };
@@ -141,21 +165,28 @@ impl<M: Memory> Memory for AnyMemory<'_, M> {
     }
 }
 
-/// The memory of this process that can be read at this moment. `in_handler` says whether a signal handler asks.
-fn memory(in_handler: bool) -> Pages<impl Fn(usize) -> bool> {
+/// The memory of this process that can be read at this moment. `in_handler` says whether a signal handler asks. The
+/// addresses of `known` are not asked for.
+fn memory(in_handler: bool, known: Range<usize>) -> Pages<impl Fn(usize) -> bool> {
     let ask = move |address| if in_handler { is_readable_in_handler(address) } else { is_readable(address) };
     // SAFETY: the users of the memory keep what they read, see there.
-    unsafe { Pages::new(ask, 0..0) }
+    unsafe { Pages::new(ask, known) }
 }
 
-/// The object with these program headers, at a load bias, as walks need it; `None` if it has no code.
+/// The memory of objects that the kernel and the dynamic linker have just loaded, and which the process has not left yet: no
+/// part of it is missing, so no address is asked for.
+fn at_start() -> AnyMemory<'static, impl Memory> {
+    AnyMemory::new(memory(false, 0..usize::MAX), Source::Own)
+}
+
+/// The object with these program headers, at a load bias, as walks need it; `None` if it has no code. Call this at the start.
 ///
 /// # Safety
 ///
-/// The object must stay loaded as long as the result is used.
+/// The object must be loaded, and stay loaded as long as the result is used.
 pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Option<Object<'static>> {
     // SAFETY: the caller's promise.
-    unsafe { Image { bias, segments, number }.object(&AnyMemory { own: memory(false), source: Source::Own }) }
+    unsafe { Image { bias, segments, number }.object(&at_start()) }
 }
 
 /// The object whose first byte is at an address: see [`object`].
@@ -164,7 +195,7 @@ pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Opti
 ///
 /// As for [`object`].
 pub(crate) unsafe fn object_at(base: usize) -> Option<Object<'static>> {
-    let memory = AnyMemory { own: memory(false), source: Source::Own };
+    let memory = at_start();
     // SAFETY: the caller's promise.
     unsafe { Image::at(&memory, base)?.object(&memory) }
 }
@@ -201,7 +232,7 @@ pub(crate) fn describe_later(pc: usize, is_kept: bool, build_id: &mut [u8], path
     let later = reading.later()?;
     // A wrong frame does not keep the object. Then only `reading` does, if the runtime hears when the object is closed.
     let source = if is_kept && later.may_remember { Source::Own } else { Source::Kernel };
-    let memory = AnyMemory { own: memory(false), source };
+    let memory = AnyMemory::new(memory(false, 0..0), source);
     later.describe(&memory, pc, build_id, path)
 }
 

@@ -53,6 +53,15 @@ fn compressed_profiles_are_named_so() {
 }
 
 #[test]
+fn an_empty_profile_is_explained() {
+    let directory = profiled("habits_empty");
+    fs::write(directory.join("gmon.out"), "").unwrap();
+    let said = said(&directory, "prog gmon.out");
+    assert!(said.starts_with("gprof: gmon.out: empty file: the program still runs, or was killed"), "{said}");
+    assert!(said.contains("GMON_LIVE=1") && said.lines().count() == 1, "{said}");
+}
+
+#[test]
 fn reports_by_line_need_line_tables() {
     let directory = profiled("habits_lines");
     for (options, option) in

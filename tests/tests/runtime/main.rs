@@ -31,5 +31,6 @@ mod sampling;
 mod sandboxes;
 mod side_files;
 mod snapshots;
+mod start;
 mod support;
 mod walks;

@@ -370,3 +370,106 @@ fn the_runtime_has_few_high_descriptors_and_leaks_none() {
         }
     }
 }
+
+/// The command for an ordinary user, who is the user of the test unless that is the superuser.
+fn as_ordinary_user(case: &Case, words: &[&str]) -> Command {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return case.program.command(words);
+    }
+    let mut command = case.program.command(&[]);
+    let mut other = Command::new("setpriv");
+    other.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(command.get_program()).args(words);
+    other.current_dir(&case.program.directory);
+    for (name, value) in command.current_dir("/").get_envs() {
+        match value {
+            Some(value) => other.env(name, value),
+            None => other.env_remove(name),
+        };
+    }
+    other
+}
+
+/// A program in a directory in which everybody may create files.
+fn compile_for_all(name: &str) -> Case {
+    let case = compile(name);
+    fs::set_permissions(&case.program.directory, fs::Permissions::from_mode(0o777)).unwrap();
+    case
+}
+
+#[test]
+fn an_ordinary_users_files_are_opened_before_no_file_can_be_opened() {
+    let case = compile_for_all("opened");
+    let profile = case.program.directory.join("gmon.out");
+    for words in [
+        &["landlock"][..],
+        &["chdir", "landlock"],
+        &["dump", "landlock"],
+        &["nofile"],
+        &["close", "nofile"],
+        &["softsize"],
+        &["softsize", "dump", "issoft"],
+        &["memory"],
+    ] {
+        case.clean();
+        let output = as_ordinary_user(&case, words).output().unwrap();
+        if output.status.code() == Some(98) {
+            println!("\nSKIPPED: {words:?}: the kernel has no Landlock");
+            continue;
+        }
+        assert_eq!((output.status.code(), said(&output)), (Some(7), ""), "{words:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{words:?}");
+        assert_eq!(case.counts(&profile), (2, Some(7)), "{words:?}");
+    }
+    // The file of a fork child has the child's number.
+    case.clean();
+    let output = as_ordinary_user(&case, &["fork", "landlock"]).output().unwrap();
+    if output.status.code() != Some(98) {
+        assert_eq!((output.status.code(), said(&output)), (Some(7), ""));
+        let profiles = files(&case.program.directory).into_iter();
+        let childs: Vec<_> =
+            profiles.filter(|(_, name)| name.starts_with("gmon.program.") && name.ends_with(".out")).collect();
+        assert_eq!(childs.iter().map(|(path, _)| case.counts(path)).collect::<Vec<_>>(), [(1, Some(4))], "{childs:?}");
+    }
+    // Nothing helps against a hard limit of 0 bytes. The program does not die of SIGXFSZ.
+    case.clean();
+    let output = as_ordinary_user(&case, &["nosize"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert!(said(&output).contains("gmon.out: cannot write: file too large"), "{output:?}");
+}
+
+#[test]
+fn an_ordinary_users_program_holds_no_descriptor_until_it_gives_something_up() {
+    let case = compile_for_all("held");
+    let profile = case.program.directory.join("gmon.out");
+    for words in [&["none"][..], &["dump", "none"], &["dump", "chdir", "dump", "none"]] {
+        case.clean();
+        let output = as_ordinary_user(&case, words).output().unwrap();
+        assert_eq!((output.status.code(), said(&output)), (Some(7), ""), "{words:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{words:?}");
+        assert_eq!(case.counts(&profile), (2, Some(7)), "{words:?}");
+    }
+}
+
+#[test]
+fn a_directory_is_found_again_by_its_path_or_as_the_current_one() {
+    let case = compile("moved");
+    let moved = directory("privileges-moved.moved");
+    fs::remove_dir(&moved).unwrap();
+    assert_eq!(said(&case.run(&["moved"])), "");
+    fs::rename(moved, &case.program.directory).unwrap();
+    assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, Some(7)));
+    // Another directory with the path is not the directory.
+    case.clean();
+    let (profile, aside) = (case.program.directory.join("gmon.out"), directory("privileges-moved.aside"));
+    fs::remove_dir(&aside).unwrap();
+    let mut command = case.program.command(&["chdir", "hold"]);
+    let mut running = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut here = [0; 4];
+    running.stdout.as_mut().unwrap().read_exact(&mut here).unwrap();
+    fs::rename(&case.program.directory, &aside).unwrap();
+    fs::create_dir(&case.program.directory).unwrap();
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    assert!(!profile.exists());
+    assert!(!is_root() && said(&output).contains("gmon.out: cannot find its directory") || is_root(), "{output:?}");
+}

@@ -8,8 +8,9 @@ pub(super) const NAMES: [&[u8]; 6] =
 
 /// The global functions of this project's runtime. Other runtimes and C libraries have functions of the same names, so
 /// these names count only next to local functions of this project's runtime.
-const GLOBALS: [&[u8]; 33] = [
+const GLOBALS: [&[u8]; 41] = [
     b"bsd_signal",
+    b"chroot",
     b"daemon",
     b"dlclose",
     b"_Exit",
@@ -29,8 +30,13 @@ const GLOBALS: [&[u8]; 33] = [
     b"monstartup",
     b"munmap",
     b"prctl",
+    b"prlimit",
+    b"prlimit64",
     b"profil",
     b"pthread_sigmask",
+    b"setns",
+    b"setrlimit",
+    b"setrlimit64",
     b"sigaction",
     b"sigaltstack",
     b"signal",
@@ -40,6 +46,8 @@ const GLOBALS: [&[u8]; 33] = [
     b"syscall",
     b"__sysv_signal",
     b"sysv_signal",
+    b"umask",
+    b"unshare",
     b"__write_profiling",
     b"write_profiling",
 ];

@@ -1,15 +1,17 @@
-//! `prctl`, `syscall` and `mlockall`, by which a program installs a seccomp filter or locks its memory.
+//! `prctl`, `syscall` and `mlockall`, by which a program installs a seccomp filter or locks its memory, and the functions by
+//! which a program gives up the means to write files.
 //!
 //! The functions do what the C library's do. Before a seccomp filter is installed, the runtime gets what it may need
 //! later; from then on it asks the filter before each system call of its own: see [`expect_filter`].
 
 use core::ffi::{c_int, c_long};
 
-use crate::control::{get_ready, is_in_file, is_ours, is_profiled, snapshot, write_snapshot};
+use crate::control::{get_ready, hold, is_in_file, is_ours, is_profiled, snapshot, write_snapshot};
 use crate::kernel::system;
 use crate::message::say;
 use crate::os::{
-    Errno, Expected, NO_SIGNALS, SignalSet, Wanted, can_write_files, expect, numbers, set_errno, syscall, unreserve,
+    Errno, Expected, NO_SIGNALS, RLIMIT_AS, SignalSet, Wanted, are_few_descriptors, can_write_files, expect, numbers,
+    remember_mask, set_errno, syscall, unreserve,
 };
 use crate::process::exits;
 use crate::samples::bins;
@@ -35,6 +37,24 @@ unsafe extern "C" fn mlockall(flags: c_int) -> c_int {
     unsafe { special(numbers::MLOCKALL, flags as usize, 0, 0, 0, 0, 0) as c_int }
 }
 
+/// As [`special`], for the functions of calls with at most four arguments.
+pub(crate) unsafe extern "C" fn make(a: usize, b: usize, c: usize, d: usize, number: usize) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { special(number, a, b, c, d, 0, 0) as c_int }
+}
+
+/// Opens what the process may not be able to open after a call.
+fn prepare_for_loss(number: usize, b: usize, c: usize) {
+    match number {
+        numbers::LANDLOCK_RESTRICT_SELF => hold(true),
+        numbers::PRLIMIT if are_few_descriptors(b, c) => hold(true),
+        // The list of the objects needs memory.
+        numbers::PRLIMIT if b == RLIMIT_AS && c != 0 => hold(false),
+        numbers::CHROOT | numbers::PIVOT_ROOT | numbers::SETNS | numbers::UNSHARE => hold(false),
+        _ => {}
+    }
+}
+
 /// Makes a system call, after what must be done before some calls.
 pub(crate) unsafe extern "C" fn special(
     number: usize,
@@ -49,6 +69,7 @@ pub(crate) unsafe extern "C" fn special(
         // SAFETY: the caller's promise.
         unsafe { syscall(number, [a, b, c, d, e, f]) }
     };
+    prepare_for_loss(number, b, c);
     if number == numbers::MLOCKALL {
         unreserve();
     } else if is_end(number) && is_in_file() {
@@ -61,8 +82,44 @@ pub(crate) unsafe extern "C" fn special(
         Some((wanted, for_all)) => filtered(wanted, for_all, b & SECCOMP_FILTER_FLAG_NEW_LISTENER != 0, make),
         None => make(),
     };
+    if number == numbers::UMASK {
+        remember_mask(result as usize);
+    }
     if result < 0 { failed(result) } else { result as c_long }
 }
+
+/// The end of the numbers in [`SPECIAL`].
+pub(crate) const NUMBERS: usize = 64 * SPECIAL_WORDS;
+const SPECIAL_WORDS: usize = 8;
+
+/// The numbers of the calls for which `syscall` calls [`special`], as a bit set.
+pub(crate) static SPECIAL: [u64; SPECIAL_WORDS] = {
+    use numbers::{
+        CHROOT, EXIT, EXIT_GROUP, LANDLOCK_RESTRICT_SELF, MLOCKALL, PIVOT_ROOT, PRCTL, PRLIMIT, SECCOMP, SETNS, UMASK,
+        UNSHARE,
+    };
+    let all = [
+        CHROOT,
+        EXIT,
+        EXIT_GROUP,
+        LANDLOCK_RESTRICT_SELF,
+        MLOCKALL,
+        PIVOT_ROOT,
+        PRCTL,
+        PRLIMIT,
+        SECCOMP,
+        SETNS,
+        UMASK,
+        UNSHARE,
+    ];
+    let mut words = [0; SPECIAL_WORDS];
+    let mut index = 0;
+    while index < all.len() {
+        words[all[index] / 64] |= 1 << (all[index] % 64);
+        index += 1;
+    }
+    words
+};
 
 /// Sets `errno` for a failed call as the C library does, and returns -1.
 pub(crate) extern "C" fn failed(result: isize) -> c_long {

@@ -15,6 +15,7 @@ use super::{alternate_stacks, concurrent_exits, dispositions};
 use crate::control::is_started;
 use crate::control::{_mcleanup, after_fork_in_parent, before_fork, strings};
 use crate::entry::begin;
+use crate::file::remember_command;
 use crate::objects::program;
 #[cfg(feature = "start")]
 use crate::process::exits;
@@ -57,8 +58,11 @@ unsafe extern "C" {
 /// Starts profiling. The C library calls this function before any constructor of the program.
 pub(crate) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
     BEGAN_FIRST.store(true, Relaxed);
-    // SAFETY: the C library passes the arrays of the process's start.
-    unsafe { begin_with(strings(argv).next(), envp, program::text()) }
+    // SAFETY: the C library passes the arrays of the process's start, before other code of the process runs.
+    unsafe {
+        remember_command(strings(argv));
+        begin_with(strings(argv).next(), envp, program::text());
+    }
 }
 
 /// Starts profiling if the C library has not called [`begin()`]: as the program's first constructor, which gets no

@@ -21,6 +21,8 @@ use super::{live, names, stale, successor};
 pub(crate) use counts::has_contents;
 pub(crate) use header::Of;
 pub(crate) use live_file::{describe_mappings, describe_objects};
+#[allow(unused_imports, reason = "not all systems pass the words to the runtime")]
+pub(crate) use run::remember_command;
 pub(crate) use run::{Sampled, remember as remember_run, set_rank, set_sampler};
 
 use core::ops::Range;

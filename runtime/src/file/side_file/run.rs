@@ -1,6 +1,7 @@
 //! Facts about the run: most are remembered at the start, because the system may not reveal them later.
 
 use core::cell::UnsafeCell;
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use gmon::encode::side_file;
@@ -76,9 +77,23 @@ pub(crate) unsafe fn remember(rate: u32, is_wall: bool) {
     // SAFETY: the caller's promise.
     let run = unsafe { &mut *RUN.0.get() };
     push_program_path(&mut run.path);
-    push_command_line(&mut run.command);
+    if run.command.as_bytes().is_empty() {
+        push_command_line(&mut run.command);
+    }
     push_host_name(&mut run.host);
     (run.rate, run.is_wall) = (rate, is_wall);
+}
+
+/// Remembers the words of the command line, which the kernel otherwise has to read.
+///
+/// # Safety
+///
+/// Call this only at start-up, before [`remember`].
+#[allow(dead_code, reason = "not all systems pass the words to the runtime")]
+pub(crate) unsafe fn remember_command<'a>(words: impl Iterator<Item = &'a CStr>) {
+    // SAFETY: the caller's promise.
+    let run = unsafe { &mut *RUN.0.get() };
+    words.for_each(|word| run.command.push(word.to_bytes_with_nul()));
 }
 
 fn run() -> &'static Run {

@@ -34,6 +34,8 @@ mod signal;
 mod signal_action;
 mod signal_calls;
 mod signal_set;
+#[path = "../bsd/start_directory.rs"]
+mod start_directory;
 #[path = "../bsd/status.rs"]
 mod status;
 mod thread;
@@ -45,11 +47,12 @@ pub use machine::interrupted_pc;
 
 pub use crate::arch::LARGEST_PAGE;
 use call::call;
-pub(crate) use descriptor::{CURRENT, Fd, file_mask};
+pub(crate) use descriptor::{CURRENT, Fd};
 pub use errno::{Errno, set_errno};
 pub use executed_path::executed_path;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 pub use guarded::{can_be_written, read, write};
+pub(crate) use limits::restore_limit;
 pub(crate) use maps::{
     MapsRoom, VDSO_PATH, for_each_mapping, path_of_file, push_command_line, push_host_name, push_program_path,
 };
@@ -67,6 +70,7 @@ pub(crate) use signal::{
 pub use signal::{Handler, SignalInfo, block_signals, set_blocked_signals};
 pub use signal_set::SignalSet;
 pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal, without_signal};
+pub(crate) use start_directory::{changed_mask, file_mask, is_path_of, push_current_directory};
 pub(crate) use status::{Identity, Status};
 pub(crate) use thread::{
     UNKNOWN_THREAD, effective_user, end_thread, enter_thread, exit_process, give_way, has_other_rights,
@@ -85,3 +89,5 @@ pub const IS_TEXT_READABLE: bool = true;
 pub const NEEDS_ENDBR: bool = false;
 /// Whether handlers walk the stacks of interrupted threads. Here the kernel takes the samples.
 pub const WALKS_STACKS: bool = false;
+/// Whether the runtime hears when the program gives up the means to read the list of its objects.
+pub const HEARS_OF_LOSSES: bool = false;

@@ -54,6 +54,12 @@ pub(crate) mod numbers {
     pub(crate) const LSEEK: usize = 62;
     pub(crate) const PRLIMIT: usize = 261;
     pub(crate) const STATX: usize = 291;
+    pub(crate) const LANDLOCK_RESTRICT_SELF: usize = 446;
+    pub(crate) const CHROOT: usize = 51;
+    pub(crate) const UNSHARE: usize = 97;
+    pub(crate) const SETNS: usize = 268;
+    pub(crate) const PIVOT_ROOT: usize = 41;
+    pub(crate) const GETCWD: usize = 17;
     pub(crate) const UMASK: usize = 166;
     pub(crate) const PPOLL: usize = 73;
     pub(crate) const RT_SIGPENDING: usize = 136;

@@ -88,25 +88,26 @@ pub(crate) fn disguised(signal: c_int, handler: usize) -> usize {
 
 /// Gives a signal with the default action a handler: one of the entries that begin at `entries`. The number of the
 /// entry encodes flags that the program has set with the default action. A signal with another action keeps the action,
-/// and gets a handler when the program sets the default action.
+/// and gets a handler when the program sets the default action. Signals must be
+/// blocked.
 ///
 /// # Errors
 ///
 /// The error of a seccomp filter, and EINVAL for a signal that cannot be caught.
 pub(crate) fn on_fatal_signal(signal: c_int, entries: usize) -> Result<(), Errno> {
     let mut found = SignalAction { handler: SIG_IGN, flags: 0, restorer: 0, mask: 0 };
-    // SAFETY: nothing is set, and the kernel writes an action.
-    unsafe { signal::set_action(signal, ptr::null(), &raw mut found) }?;
+    // Most signals have the default action at the start, so one call is enough. Signals are blocked meanwhile.
+    // SAFETY: the kernel writes an action.
+    unsafe { signal::install_at(signal, entries, 0, 0, &raw mut found) }?;
     hide(signal, entries);
-    if found.handler != SIG_DFL {
-        return Ok(());
+    if found.handler == SIG_DFL {
+        if found.flags == 0 {
+            return Ok(());
+        }
+        let mut action = Action::new(SIG_DFL, found.flags as u32, found.mask);
+        stand_in(signal, &mut action);
+        (found.handler, found.flags) = (action.handler, action.flags as usize);
     }
-    if found.flags == 0 {
-        return signal::install_at(signal, entries, 0, 0);
-    }
-    let mut action = Action::new(SIG_DFL, found.flags as u32, found.mask);
-    stand_in(signal, &mut action);
-    (found.handler, found.flags) = (action.handler, action.flags as usize);
     // SAFETY: the handler has the type that the flags require; the rest is as the program has set it.
     unsafe { signal::set_action(signal, &raw const found, ptr::null_mut()) }
 }

@@ -1,11 +1,13 @@
 //! What Linux alone does with files.
 
 use core::ffi::CStr;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::descriptor::{CURRENT, Fd, WRITING_FLAGS};
 use super::file_calls::O_CLOEXEC;
 use super::limits::within_limit;
 use super::machine::numbers;
+use super::status::{Identity, Status};
 use super::{Errno, call};
 use crate::text::Text;
 
@@ -68,6 +70,43 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
         found.strip_suffix(DELETED).unwrap_or(found).len()
     });
 }
+
+/// Appends the path of the current directory to `path`. The path is not absolute if it is not one from the root of the process.
+pub(crate) fn push_current_directory<const N: usize>(path: &mut Text<N>) {
+    path.fill(|room| {
+        let arguments = [room.as_mut_ptr().addr(), room.len()];
+        // SAFETY: the kernel writes no more bytes than there is room for; the last byte is a NUL.
+        unsafe { call(numbers::GETCWD, arguments) }.unwrap_or(0).saturating_sub(1)
+    });
+}
+
+/// Whether an absolute path leads to the file with this status.
+pub(crate) fn is_path_of(path: &CStr, status: &Status) -> bool {
+    path.to_bytes().starts_with(b"/") && Identity::of(path.as_ptr()) == status.identity()
+}
+
+/// What is known of the umask at the start: nothing, because the question changes the umask for a moment. See [`changed_mask`].
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) fn file_mask() -> usize {
+    0
+}
+
+/// The umask at the start, if the program has changed it since; otherwise 0, because the kernel still knows the umask.
+pub(crate) fn changed_mask() -> usize {
+    FIRST_MASK.load(Relaxed)
+}
+
+/// Remembers the umask that the program has changed. Only the first call has an effect.
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) fn remember_mask(mask: usize) {
+    let _ = FIRST_MASK.compare_exchange(0, mask | IS_KNOWN, Relaxed, Relaxed);
+}
+
+/// The umask at the start and [`IS_KNOWN`], once the program has changed it; 0 before.
+static FIRST_MASK: AtomicUsize = AtomicUsize::new(0);
+/// A bit that no permission has.
+#[cfg(all(feature = "start", not(test)))]
+const IS_KNOWN: usize = 1 << 31;
 
 /// Appends the words of the command line to `words`, each with a NUL after it, as far as there is room. Appends nothing
 /// if the kernel does not reveal them.

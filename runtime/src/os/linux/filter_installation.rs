@@ -3,7 +3,9 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use super::bpf::Instruction;
+use super::file_calls::RLIMIT_NOFILE;
 use super::filter::{ALL, FIRST, Filter, MOST, NOBODY, NUMBER, PIECE, PIECES, place};
+use super::limits::Limit;
 use super::machine::numbers;
 use super::memory::give_back_reserved;
 use super::{Errno, PAGE, call, take_reserved};
@@ -165,8 +167,19 @@ fn copy(program: usize) -> Option<(*mut Instruction, usize)> {
     Some((memory.cast(), length))
 }
 
+/// Whether a resource and the new limit at an address leave a process so few descriptors that it may use all. The address may
+/// be invalid.
+pub(crate) fn are_few_descriptors(resource: usize, limit: usize) -> bool {
+    const FEW: u64 = 64;
+    resource as u32 as usize == RLIMIT_NOFILE
+        && can_be_read(limit, size_of::<Limit>())
+        // SAFETY: the memory is readable, as checked above, and contains integers only.
+        && unsafe { core::ptr::with_exposed_provenance::<Limit>(limit).read_unaligned() }.most < FEW
+}
+
 /// Whether the program's memory can be read. The check is a system call that the runtime makes anyway, so inherited
 /// filters allow the call. The kernel reads the set before it refuses the unknown operation.
+#[inline(never)]
 fn can_be_read(address: usize, length: usize) -> bool {
     const UNKNOWN: usize = 3;
     let is_bad = |at: usize| {

@@ -13,9 +13,10 @@ use crate::os::reserve::Reserve;
 pub(crate) const PAGE: usize = 4096;
 
 const MADV_DONTNEED: usize = 4;
+const MADV_NOHUGEPAGE: usize = 15;
 const MADV_DONTDUMP: usize = 16;
 const MADV_WIPEONFORK: usize = 18;
-const RLIMIT_AS: usize = 9;
+pub(crate) const RLIMIT_AS: usize = 9;
 const MAP_SHARED: usize = 1;
 const MAP_FIXED: usize = 0x10;
 const PROT_READ_WRITE: usize = 1 | 2;
@@ -24,32 +25,48 @@ const PRIVATE_UNRESERVED: usize = 0x2 | 0x20 | 0x4000;
 
 /// The address space that is reserved at start-up: enough for the tables of most programs, and less than a huge page.
 const RESERVE: usize = (2 << 20) - LARGEST_PAGE;
+/// The address space for what is mapped at start-up, which is reserved in one call with [`RESERVE`].
+const AT_START: usize = 5 << 20;
 /// The address space that is reserved before a seccomp filter is installed, behind which there may be no more.
 const RESERVE_BEHIND_FILTER: usize = 64 << 20;
 /// The reserve takes at most this part of the limit of address space.
 const PART_OF_LIMIT: u64 = 64;
 
 static OURS: Reserve = Reserve::none();
+/// What [`map`] takes first: one system call instead of one for each table.
+static FOR_START: Reserve = Reserve::none();
 
-/// Reserves address space for [`take_reserved`]. Only touched pages take memory, and none is in a core dump. There is
-/// no reserve if the process's limit is low, because the program needs the address space. Called at start-up.
+/// Reserves address space for [`take_reserved`] and for the tables that are mapped at start-up. Only touched pages take
+/// memory, and none of the former is in a core dump. There is no reserve if the process's limit is low, because the program needs the
+/// address space. Called at start-up.
 pub(crate) fn reserve() {
     if limit(RLIMIT_AS).is_some_and(|limit| limit.now / PART_OF_LIMIT >= RESERVE as u64) {
-        let _ = refill(RESERVE);
+        let memory = refill(RESERVE, AT_START);
+        if !memory.is_null() {
+            // The mapping is longer than a huge page, of which most tables touch a few small pages.
+            // SAFETY: fresh memory.
+            let _ = unsafe { call(numbers::MADVISE, [memory.addr(), RESERVE + AT_START, MADV_NOHUGEPAGE]) };
+            // SAFETY: the mapping has that many bytes behind the reserve.
+            let _ = FOR_START.replace(unsafe { memory.byte_add(RESERVE) }, AT_START);
+        }
     }
 }
 
 /// Reserves more address space, because the program is about to install a seccomp filter.
 pub(crate) fn reserve_for_good() {
     let is_wanted = !OURS.is_closed() && !OURS.has_half_of(RESERVE_BEHIND_FILTER);
-    if is_wanted && !refill(RESERVE_BEHIND_FILTER) {
-        let _ = refill(RESERVE);
+    if is_wanted && refill(RESERVE_BEHIND_FILTER, 0).is_null() {
+        let _ = refill(RESERVE, 0);
     }
 }
 
-/// Unmaps the rest of the reserve for good, because the program will have all its memory locked, touched or not.
+/// Unmaps the rest of the reserves for good, because the program will have all its memory locked, touched or not.
 pub(crate) fn unreserve() {
-    let (left, length) = OURS.close();
+    [&OURS, &FOR_START].into_iter().for_each(unmap_rest);
+}
+
+fn unmap_rest(reserve: &Reserve) {
+    let (left, length) = reserve.close();
     let unused = left.checked_next_multiple_of(LARGEST_PAGE).unwrap_or(0);
     let length = (left.saturating_add(length)).saturating_sub(unused);
     if left != 0 && length > 0 {
@@ -58,15 +75,16 @@ pub(crate) fn unreserve() {
     }
 }
 
-fn refill(size: usize) -> bool {
-    let memory = map_now(size);
-    if memory.is_null() {
-        return false;
+/// Fills the reserve with new memory of this size, which is followed by `more` bytes for the caller. The result is the
+/// address; null if there is no memory.
+fn refill(size: usize, more: usize) -> *mut c_void {
+    let memory = map_now(size + more);
+    if !memory.is_null() {
+        // SAFETY: fresh memory. Older kernels include it in their dumps.
+        let _ = unsafe { call(numbers::MADVISE, [memory.addr(), size, MADV_DONTDUMP]) };
+        let _ = OURS.replace(memory, size);
     }
-    // SAFETY: fresh memory. Older kernels include it in their dumps.
-    let _ = unsafe { call(numbers::MADVISE, [memory.addr(), size, MADV_DONTDUMP]) };
-    let _ = OURS.replace(memory, size);
-    true
+    memory
 }
 
 /// Takes whole pages of the reserve, all zero, or maps new memory if the reserve is used up; null if there is none.
@@ -88,11 +106,11 @@ pub(super) fn give_back_reserved(memory: *mut c_void, length: usize) {
 /// Maps a word that the kernel sets to 0 in every child with a copy of the memory, however the child was made; null
 /// if the kernel does not support that.
 pub(crate) fn map_own_word() -> *mut c_void {
-    let memory = map_now(LARGEST_PAGE);
+    let memory = map(LARGEST_PAGE);
     if memory.is_null() {
         return memory;
     }
-    // SAFETY: fresh memory.
+    // SAFETY: fresh memory, whole pages.
     match unsafe { call(numbers::MADVISE, [memory.addr(), LARGEST_PAGE, MADV_WIPEONFORK]) } {
         Ok(_) => memory,
         Err(_) => {
@@ -105,7 +123,8 @@ pub(crate) fn map_own_word() -> *mut c_void {
 
 /// Maps new memory, all zero; null if there is none. Async-signal-safe.
 pub fn map(length: usize) -> *mut c_void {
-    let memory = map_now(length);
+    let reserved = FOR_START.take(length, LARGEST_PAGE);
+    let memory = if reserved.is_null() { map_now(length) } else { reserved };
     // If a filter refuses the call, memory that was reserved for that case.
     if memory.is_null() { OURS.take(length, LARGEST_PAGE) } else { memory }
 }

@@ -49,28 +49,31 @@ pub(crate) use alternate_stack::{AlternateStack, has_alternate_stack_in, has_alt
 pub use auxiliary_vector::executed_path;
 pub(crate) use auxiliary_vector::vdso;
 use call::{call, checked};
-#[cfg(any(test, feature = "runtime"))]
-pub(crate) use descriptor::file_mask;
 pub(crate) use descriptor::{CURRENT, Fd};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use disposition::{
     Action, disguise, disguised, leave_alternate_stacks, on_fatal_signal, reveal, set_action_raw, stand_in,
 };
 pub use errno::{Errno, set_errno};
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) use file::file_mask;
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use file::can_write_files;
-pub(crate) use file::{push_command_line, push_program_path};
+pub(crate) use file::{can_write_files, remember_mask};
+pub(crate) use file::{changed_mask, is_path_of, push_command_line, push_current_directory, push_program_path};
 pub(crate) use file_calls::O_RDWR;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use filter::enter_thread;
 #[cfg(any(test, feature = "runtime"))]
-pub(crate) use filter_installation::{Expected, Wanted, expect};
+pub(crate) use filter_installation::{Expected, Wanted, are_few_descriptors, expect};
 pub use guarded::{can_be_written, read, write};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use hidden_handlers::set_handler_entries;
+pub(crate) use limits::restore_limit;
 pub use maps::copy_own_memory;
 pub(crate) use maps::{MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, path_of_file};
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use memory::RLIMIT_AS;
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve};
 pub use memory::{clear, map, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
@@ -102,3 +105,6 @@ pub const IS_TEXT_READABLE: bool = true;
 pub const NEEDS_ENDBR: bool = false;
 /// Whether handlers walk the stacks of interrupted threads. The runtime must see each sample when it is taken.
 pub const WALKS_STACKS: bool = true;
+/// Whether the runtime hears when the program gives up the means to read the list of its objects: the start-up objects
+/// replace the functions by which programs do so.
+pub const HEARS_OF_LOSSES: bool = cfg!(feature = "start");

@@ -187,11 +187,22 @@ fn handler_of(signal: c_int) -> Result<usize, Errno> {
 /// Sets a handler; the signals of `mask` are blocked while it runs. The action is written word by word, because below
 /// mcount no vector register may be used.
 pub(super) fn install(signal: c_int, handler: Handler, flags: usize, mask: u64) -> Result<(), Errno> {
-    install_at(signal, handler as usize, flags, mask)
+    // SAFETY: the previous action is not wanted.
+    unsafe { install_at(signal, handler as usize, flags, mask, ptr::null_mut()) }
 }
 
-/// Sets the [`Handler`] at an address.
-pub(super) fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<(), Errno> {
+/// Sets the [`Handler`] at an address, and returns the previous action in `before`.
+///
+/// # Safety
+///
+/// `before` must be null or valid for writing.
+pub(super) unsafe fn install_at(
+    signal: c_int,
+    handler: usize,
+    flags: usize,
+    mask: u64,
+    before: *mut SignalAction,
+) -> Result<(), Errno> {
     let mut action = MaybeUninit::<SignalAction>::uninit();
     let start: *mut SignalAction = action.as_mut_ptr();
     let flags = SA_SIGINFO | alternate_stack() | SA_RESTORER | flags;
@@ -201,7 +212,7 @@ pub(super) fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64)
         (&raw mut (*start).flags).write_volatile(flags);
         (&raw mut (*start).restorer).write_volatile(machine::signal_return as *const () as usize);
         (&raw mut (*start).mask).write_volatile(mask);
-        set_action(signal, start, ptr::null_mut())
+        set_action(signal, start, before)
     }
 }
 

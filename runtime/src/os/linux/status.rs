@@ -75,6 +75,11 @@ impl Status {
         self.mode & 0o170_000 == 0o100_000
     }
 
+    pub(super) fn identity(&self) -> Identity {
+        let [major, minor] = self.device;
+        Identity { inode: self.inode, device: u64::from(minor) << 32 | u64::from(major) }
+    }
+
     /// Whether group or others have any permission.
     pub(crate) fn is_shared(&self) -> bool {
         self.mode & 0o077 != 0

@@ -54,6 +54,12 @@ pub(crate) mod numbers {
     pub(crate) const LSEEK: usize = 8;
     pub(crate) const PRLIMIT: usize = 302;
     pub(crate) const STATX: usize = 332;
+    pub(crate) const LANDLOCK_RESTRICT_SELF: usize = 446;
+    pub(crate) const CHROOT: usize = 161;
+    pub(crate) const UNSHARE: usize = 272;
+    pub(crate) const SETNS: usize = 308;
+    pub(crate) const PIVOT_ROOT: usize = 155;
+    pub(crate) const GETCWD: usize = 79;
     pub(crate) const UMASK: usize = 95;
     pub(crate) const PPOLL: usize = 271;
     pub(crate) const RT_SIGPENDING: usize = 127;

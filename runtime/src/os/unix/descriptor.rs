@@ -13,7 +13,6 @@ use super::{Errno, call, numbers};
 pub(crate) const CURRENT: Fd = Fd(-100);
 
 const POLLOUT: i16 = 4;
-const F_GETFD: usize = 1;
 const F_GETFL: usize = 3;
 const LOCK_EXCLUSIVE: usize = 2;
 const LOCK_AT_ONCE: usize = 4;
@@ -104,11 +103,6 @@ impl Fd {
         Ok(Fd(fd as i32))
     }
 
-    fn is_open(self) -> bool {
-        // SAFETY: no pointers.
-        unsafe { call(numbers::FCNTL, [self.0 as usize, F_GETFD]) }.is_ok()
-    }
-
     /// Returns whether the descriptor is in append mode.
     pub(crate) fn appends(self) -> bool {
         // SAFETY: no pointers.
@@ -121,16 +115,21 @@ impl Fd {
         const HIGHEST: usize = 1023;
         /// More than the number of descriptors that gmon opens.
         const TRIES: usize = 8;
-        let highest = limit(RLIMIT_NOFILE).map_or(0, |limit| (limit.now as usize).saturating_sub(1).min(HIGHEST));
-        for lowest in (0..=highest).rev().take(TRIES) {
-            // If the number is in use, F_DUPFD_CLOEXEC would return a higher number.
-            if lowest > self.0 as usize
-                && !Fd(lowest as i32).is_open()
-                && let Ok(high) = self.duplicate(lowest)
-            {
-                let _ = self.close();
-                return high;
+        let mut lowest = HIGHEST;
+        for _ in 0..TRIES {
+            if lowest <= self.0 as usize {
+                break;
             }
+            match self.duplicate(lowest) {
+                Ok(high) if high.0 as usize == lowest => {
+                    let _ = self.close();
+                    return high;
+                }
+                // The number is in use, so the kernel has taken a higher number.
+                Ok(higher) => _ = higher.close(),
+                Err(_) => lowest = limit(RLIMIT_NOFILE).map_or(0, |limit| lowest.min(limit.now as usize)),
+            }
+            lowest = lowest.saturating_sub(1);
         }
         self
     }
@@ -213,16 +212,6 @@ pub(super) fn with_more_descriptors(open: impl FnOnce() -> Result<usize, Errno>)
     let opened = open();
     let _ = set_limit(RLIMIT_NOFILE, before);
     opened
-}
-
-/// Returns the process's umask. Must be called at start-up, when there is one thread, because the function changes the umask for a
-/// moment.
-pub(crate) fn file_mask() -> usize {
-    // SAFETY: no pointers; the call cannot fail.
-    let set = |mask: usize| unsafe { call(numbers::UMASK, [mask]) }.unwrap_or(0);
-    let mask = set(0o077);
-    set(mask);
-    mask
 }
 
 /// Calls `write` until all `length` bytes are written. `write` takes the number of written bytes and the number of remaining bytes.

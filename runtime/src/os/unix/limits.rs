@@ -1,6 +1,7 @@
 //! Resource limits of the process.
 
 use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::Errno;
 pub(super) use super::file_calls::RLIMIT_NOFILE;
@@ -36,6 +37,30 @@ pub(super) fn set_limit(of: usize, limit: Limit) -> Result<(), Errno> {
 }
 
 /// Fails with EFBIG if a file may not have the size. A write beyond the limit would kill the process with SIGXFSZ. Called below mcount.
+///
+/// If only the soft limit forbids the size, the soft limit becomes the hard limit until [`restore_limit`].
 pub(super) fn within_limit(size: usize) -> Result<(), Errno> {
-    if limit(RLIMIT_FSIZE).is_some_and(|limit| size as u64 > limit.now) { Err(Errno::EFBIG) } else { Ok(()) }
+    match limit(RLIMIT_FSIZE) {
+        Some(limit) if size as u64 > limit.now => {
+            if size as u64 > limit.most || set_limit(RLIMIT_FSIZE, Limit { now: limit.most, ..limit }).is_err() {
+                return Err(Errno::EFBIG);
+            }
+            LOWERED.store(limit.now.wrapping_add(1), Relaxed);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The soft limit of the size of files before [`within_limit`] changed it, plus 1; 0 if it is unchanged.
+static LOWERED: AtomicU64 = AtomicU64::new(0);
+
+/// Restores the soft limit of the size of files. Call this after each writing of files.
+pub(crate) fn restore_limit() {
+    let before = LOWERED.swap(0, Relaxed);
+    if let Some(now) = before.checked_sub(1)
+        && let Some(limit) = limit(RLIMIT_FSIZE)
+    {
+        let _ = set_limit(RLIMIT_FSIZE, Limit { now, ..limit });
+    }
 }

@@ -2,8 +2,7 @@
 
 use core::arch::naked_asm;
 
-use super::super::seccomp::{failed, special};
-use crate::os::numbers;
+use super::super::seccomp::{NUMBERS, SPECIAL, failed, special};
 
 /// `long syscall(long number, ...)`: as the C library's, except for calls that the runtime must know.
 ///
@@ -15,16 +14,15 @@ unsafe extern "C" fn syscall() {
     naked_asm!(
         ".cfi_startproc",
         "    hint    #34", // bti c
-        "    cmp     x0, #{seccomp}",
-        "    b.eq    2f",
-        "    cmp     x0, #{prctl}",
-        "    b.eq    2f",
-        "    cmp     x0, #{mlockall}",
-        "    b.eq    2f",
-        "    cmp     x0, #{exit}",
-        "    b.eq    2f",
-        "    cmp     x0, #{exit_group}",
-        "    b.eq    2f",
+        "    cmp     x0, #{end}",
+        "    b.hs    1f",
+        "    adrp    x9, {numbers}",
+        "    add     x9, x9, :lo12:{numbers}",
+        "    lsr     x10, x0, #6",
+        "    ldr     x9, [x9, x10, lsl #3]",
+        "    lsr     x9, x9, x0", // by the lowest six bits of the number
+        "    tbnz    x9, #0, 2f",
+        "1:",
         "    mov     x8, x0",
         "    mov     x0, x1",
         "    mov     x1, x2",
@@ -39,11 +37,8 @@ unsafe extern "C" fn syscall() {
         "2:  b       {special}",
         "3:  b       {failed}",
         ".cfi_endproc",
-        seccomp = const numbers::SECCOMP,
-        prctl = const numbers::PRCTL,
-        mlockall = const numbers::MLOCKALL,
-        exit = const numbers::EXIT,
-        exit_group = const numbers::EXIT_GROUP,
+        end = const NUMBERS,
+        numbers = sym SPECIAL,
         special = sym special,
         failed = sym failed,
     )

@@ -2,6 +2,8 @@
 
 // A test program has its own start-up code.
 #[cfg(all(feature = "start", not(test)))]
+mod losses;
+#[cfg(all(feature = "start", not(test)))]
 mod start;
 #[cfg(all(feature = "start", not(test)))]
 mod syscall;

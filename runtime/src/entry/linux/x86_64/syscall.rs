@@ -2,8 +2,7 @@
 
 use core::arch::naked_asm;
 
-use super::super::seccomp::{failed, special};
-use crate::os::numbers;
+use super::super::seccomp::{NUMBERS, SPECIAL, failed, special};
 
 /// `long syscall(long number, ...)`: as the C library's, except for calls that the runtime must know.
 ///
@@ -14,16 +13,12 @@ use crate::os::numbers;
 unsafe extern "C" fn syscall() {
     naked_asm!(
         ".cfi_startproc",
-        "    cmp     rdi, {seccomp}",
-        "    je      {special}",
-        "    cmp     rdi, {prctl}",
-        "    je      {special}",
-        "    cmp     rdi, {mlockall}",
-        "    je      {special}",
-        "    cmp     rdi, {exit}",
-        "    je      {special}",
-        "    cmp     rdi, {exit_group}",
-        "    je      {special}",
+        "    cmp     rdi, {end}",
+        "    jae     2f",
+        "    lea     rax, [rip + {numbers}]",
+        "    bt      [rax], rdi",
+        "    jc      {special}",
+        "2:",
         "    mov     rax, rdi",
         "    mov     rdi, rsi",
         "    mov     rsi, rdx",
@@ -38,11 +33,8 @@ unsafe extern "C" fn syscall() {
         "1:  mov     rdi, rax",
         "    jmp     {failed}",
         ".cfi_endproc",
-        seccomp = const numbers::SECCOMP,
-        prctl = const numbers::PRCTL,
-        mlockall = const numbers::MLOCKALL,
-        exit = const numbers::EXIT,
-        exit_group = const numbers::EXIT_GROUP,
+        end = const NUMBERS,
+        numbers = sym SPECIAL,
         special = sym special,
         failed = sym failed,
     )

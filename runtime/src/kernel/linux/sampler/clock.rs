@@ -54,7 +54,7 @@ impl Clock {
 
     /// Counts the ticks that are due and that the kernel has not noticed yet. `is_last` says that no more ticks come.
     pub(crate) fn settle(&self, is_last: bool) {
-        if self.timer.load(SeqCst) != Clock::NONE {
+        if self.timer.load(SeqCst) != Clock::NONE && !self.account.has_no_place() {
             self.settle_at(self.time_to_settle(), is_last);
         }
     }
@@ -79,7 +79,8 @@ impl Clock {
     /// The kernel may have given the number of an ended thread to a new thread, whose time is not the time of this clock. But
     /// the kernel stops the timer of a thread that has ended, and an account that runs has a timer that runs.
     fn time_to_settle(&self) -> Option<u64> {
-        self.now().filter(|_| self.account.is_stopped() || !Timer(self.timer.load(SeqCst)).is_stopped())
+        let is_own = ptr::eq(self, own_clock());
+        self.now().filter(|_| is_own || self.account.is_stopped() || !Timer(self.timer.load(SeqCst)).is_stopped())
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn start_timer(timer: Timer, account: &Account, now: Option<u64>, fir
 /// Counts the ticks that an account owes at the time `now`. `is_own` says whether this thread can tell if the timer's
 /// thread blocks the signal.
 pub(super) fn settle(account: &Account, now: u64, is_own: bool, is_last: bool) {
-    if !bins::is_counting() && !is_last {
+    if !bins::is_counting() && !is_last || account.has_no_place() {
         return;
     }
     let is_let_in = is_own && pending_signals().is_ok_and(|pending| !contains(pending, SAMPLING_SIGNAL));

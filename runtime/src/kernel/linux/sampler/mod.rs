@@ -33,7 +33,7 @@ pub(crate) use plan::{HIGHEST_RATE, Sampler, Wish};
 pub(crate) use rate::{is_wall, profrate};
 
 use crate::message::{say, say_error};
-use crate::os::{Errno, numbers, process_time, ticks_per_second};
+use crate::os::{Errno, numbers, process_time};
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 use crate::text::Digits;
@@ -43,7 +43,7 @@ use producer::{NOTHING, PROCESS, PRODUCER, RING, RING_REFUSED, THREADS, has_ring
 /// Chooses what produces the ticks, as close to the user's wish as possible, and reports differences. Called at
 /// start-up; without this call, threads have timers.
 pub(crate) fn choose(wish: &Wish) {
-    let ticks = ticks_per_second();
+    let ticks = rate::look_at_ticks();
     let mut plan = plan(wish, ticks);
     report_differences(wish, &plan);
     if plan.sampler == Sampler::Perf
@@ -85,7 +85,7 @@ pub(crate) fn start() -> Result<(), Errno> {
         return Ok(()); // without a handler, because a handler could not return
     }
     handler::put_in_place(|| {
-        rate::set_ticks(ticks_per_second());
+        rate::look_at_ticks();
         process::prepare();
     })?;
     tell();

@@ -3,13 +3,14 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::plan::DEFAULT_RATE;
+use crate::os::ticks_per_second;
 
 /// Samples per second: of CPU time, or of wall-clock time if `WALL` is set.
 static RATE: AtomicU32 = AtomicU32::new(DEFAULT_RATE);
 static WALL: AtomicBool = AtomicBool::new(false);
 
-/// How often per second the kernel checks timers of CPU time.
-static TICKS: AtomicU32 = AtomicU32::new(DEFAULT_RATE);
+/// How often per second the kernel checks timers of CPU time; 0 if that is not known yet.
+static TICKS: AtomicU32 = AtomicU32::new(0);
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
@@ -19,9 +20,12 @@ pub(super) fn set(rate: u32, wall: bool) {
     WALL.store(wall, Relaxed);
 }
 
-/// Sets how often per second the kernel checks timers of CPU time.
-pub(super) fn set_ticks(ticks: u32) {
-    TICKS.store(ticks, Relaxed);
+/// Asks the kernel how often per second it checks timers of CPU time, unless that is known.
+pub(super) fn look_at_ticks() -> u32 {
+    if TICKS.load(Relaxed) == 0 {
+        TICKS.store(ticks_per_second(), Relaxed);
+    }
+    TICKS.load(Relaxed)
 }
 
 /// Samples per second.

@@ -26,7 +26,11 @@ pub(super) fn report() {
         say_error(&[b"cannot open the perf_event ring in a forked child, used timers"], Errno(error));
     }
     let lost = ring::report();
-    let taken: &[u8] = if handler::is_replaced() {
+    let came = bins::ticks() + lost;
+    let expected = PER_PROCESS.counted_time.load(Relaxed) / period().max(1) as u64;
+    let taken: &[u8] = if came >= expected {
+        b""
+    } else if handler::is_replaced() {
         b"the program handles signal 60"
     } else if process::is_taken() {
         b"the program uses SIGPROF or ITIMER_PROF"
@@ -36,16 +40,16 @@ pub(super) fn report() {
     if !taken.is_empty() {
         say(&[taken, b", which the sampler needs: samples are missing"]);
     } else if refused == 0 && !bins::is_counting() {
-        report_missing(lost);
+        report_missing(came, expected);
     }
 }
 
 /// More missing samples than this are not due to chance.
 const NOT_CHANCE: u64 = 20;
 
-/// Reports far fewer samples than the process's CPU time is worth, or almost no samples. `lost` samples were reported
-/// before.
-fn report_missing(lost: u64) {
+/// Reports that far fewer samples `came`, or were reported as lost, than are `expected` from the process's CPU time, or almost
+/// none.
+fn report_missing(came: u64, expected: u64) {
     let producer = PRODUCER.load(SeqCst);
     if producer == NOTHING {
         return; // The sampler stopped for a filter of system calls, and said so then.
@@ -54,8 +58,6 @@ fn report_missing(lost: u64) {
         return; // not even the first thread has a record, which was reported before
     }
     let is_blind_to_kernel = producer == RING && ring::is_blind_to_kernel();
-    let came = bins::ticks() + lost;
-    let expected = PER_PROCESS.counted_time.load(Relaxed) / period().max(1) as u64;
     let missing = expected.saturating_sub(came);
     // The kernel's share of the time is not known.
     let is_silent = came <= expected / NOT_CHANCE && missing > NOT_CHANCE && !is_blind_to_kernel;

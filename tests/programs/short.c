@@ -1,0 +1,8 @@
+/* Ends at once. */
+#include <stdio.h>
+
+int main(void)
+{
+    puts("hello");
+    return 0;
+}
