@@ -13,6 +13,7 @@ mod compute;
 mod context_rows;
 pub mod contexts;
 mod counts;
+mod cut_stacks;
 mod difference;
 pub mod division;
 mod drawn_graph;
@@ -59,6 +60,7 @@ pub use clock::Clock;
 pub use context_rows::{ContextRow, ContextTable};
 pub use contexts::sums::StackSums;
 pub use contexts::tree::Frame;
+pub use cut_stacks::CutStacks;
 pub use difference::{
     Change, ChangedFrame, Difference, DifferenceFlame, DifferenceRow, NOISE_ERRORS, Presence, difference,
 };
