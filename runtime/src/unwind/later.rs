@@ -12,7 +12,7 @@
 use super::image::{Image, copy};
 use super::memory::Memory;
 use super::objects::Object;
-use super::searches::{Searched, Searches};
+use super::searches::Searches;
 use super::table_copies::TableCopies;
 
 /// The offsets of `l_name` and `l_next` in `struct link_map`. `l_addr` is at its start.
@@ -73,10 +73,9 @@ impl Later<'_> {
             if !self.searches.are_allowed() || !copies.has_room() || copies.is_unknown(pc) {
                 return None;
             }
-            let memory = Searched(self.searches);
             // SAFETY: the caller's promise.
-            let find = |base| unsafe { copies.find_or_add(&memory, base, pc) };
-            let found = self.list.base(&memory, pc).and_then(find);
+            let find = |base| unsafe { copies.find_or_add(memory, base, pc) };
+            let found = self.searches.run(|| self.list.base(memory, pc).and_then(find));
             if found.is_none() {
                 copies.remember_unknown(pc);
             }
@@ -161,7 +160,7 @@ fn path_at(memory: &impl Memory, address: usize, room: &mut [u8]) -> Option<usiz
 #[cfg(test)]
 mod tests {
     use super::super::memory::Words;
-    use super::super::table_copies::LOOK_UPS;
+    use super::super::table_copies::{CopiedByKernel, LOOK_UPS};
     use super::*;
 
     /// Makes an entry of the list.
@@ -220,12 +219,22 @@ mod tests {
         assert_eq!(find(&words, 0x60000), None);
     }
 
+    /// The memory of a walk, which can read nothing but what searches read.
+    struct OfSearches<'a>(&'a Searches);
+
+    impl Memory for OfSearches<'_> {
+        fn read(&self, address: usize) -> Option<usize> {
+            if self.0.counts_word() { CopiedByKernel.read(address) } else { None }
+        }
+    }
+
     /// The words that a walk reads to look an address up, which no object of the list has.
     fn words_for_unknown_code(list: LaterObjects, copies: &TableCopies, pc: usize, are_allowed: bool) -> usize {
         let searches = Searches::new(are_allowed);
         let later = Later { list, copies: Some(copies), searches: &searches };
         // SAFETY: no object is found.
-        assert_eq!(unsafe { later.with(&Words::default(), pc, |_| Some(())) }, None);
+        assert_eq!(unsafe { later.with(&OfSearches(&searches), pc, |_| Some(())) }, None);
+        assert!(!searches.counts_word(), "the search is over");
         searches.words()
     }
 

@@ -94,7 +94,7 @@ pub fn walk_stack(
         Stack::Interrupted(context) => (context.expose_provenance(), Source::Own, None, thread_pointer()),
         Stack::Copied(stack) => {
             let copies = reading.copies();
-            (copied::CONTEXT, Source::Copied { stack, objects, copies }, copies, 0)
+            (copied::CONTEXT, Source::Copied { stack, objects, copies, searches }, copies, 0)
         }
     };
     // Copies are walked outside of handlers too.
@@ -106,7 +106,11 @@ pub fn walk_stack(
     let memory = AnyMemory { own: memory(is_own), source };
     let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
     walk.start(context);
-    Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each)
+    let walked = Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each);
+    match stack {
+        Stack::Interrupted(_) => walked,
+        Stack::Copied(stack) => Walked { ending: stack.explain(walked.ending), ..walked },
+    }
 }
 
 /// Memory of this process. The code that reads it exists once, whatever the source is.
@@ -122,14 +126,17 @@ enum Source<'a> {
     /// From the kernel, because another thread may unload the object at this moment.
     Kernel,
     /// From a copy of a stack, and from the code of objects. A thread may have changed the rest of its stack since the copy was made.
-    Copied { stack: &'a CopiedStack<'a>, objects: Objects<'a>, copies: Option<&'a TableCopies> },
+    Copied { stack: &'a CopiedStack<'a>, objects: Objects<'a>, copies: Option<&'a TableCopies>, searches: &'a Searches },
 }
 
 impl<M: Memory> Memory for AnyMemory<'_, M> {
     fn read(&self, address: usize) -> Option<usize> {
-        let Source::Copied { stack, objects, copies } = &self.source else {
+        let Source::Copied { stack, objects, copies, searches } = &self.source else {
             return if let Source::Own = self.source { self.own.read(address) } else { CopiedByKernel.read(address) };
         };
+        if searches.counts_word() {
+            return CopiedByKernel.read(address);
+        }
         stack.read(address).or_else(|| {
             if objects.find(address).is_some() {
                 return self.own.read(address);
