@@ -103,9 +103,9 @@ pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use analysis::graph::Node;
 pub use analysis::{
     Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Certainty, Change, ChangedFrame, Clock,
-    ContextRow, ContextTable, Difference, DifferenceFlame, DifferenceRow, DrawnCall, DrawnFunction, DrawnGraph, Flame,
-    FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo, FunctionTimes, Presence, SampleNode,
-    SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes, difference,
+    ContextRow, ContextTable, CutStacks, Difference, DifferenceFlame, DifferenceRow, DrawnCall, DrawnFunction,
+    DrawnGraph, Flame, FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo, FunctionTimes, Presence,
+    SampleNode, SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes, difference,
 };
 pub use cli::format::Format;
 pub use cli::options::Options;

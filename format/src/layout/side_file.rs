@@ -124,7 +124,7 @@ pub struct RawSums {
 }
 
 /// The number of sums in a [`RawSums`]: the codes of the reasons are below this number.
-pub const REASONS: usize = 16;
+pub const REASONS: usize = 24;
 
 /// A mapping in a part [`RAW_MAPPINGS`]. It replaces what the part [`MAPPINGS`] says about its addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

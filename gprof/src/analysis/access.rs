@@ -6,6 +6,7 @@ use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTable;
 use super::contexts::sums::StackSums;
+use super::cut_stacks::CutStacks;
 use super::graph::Node;
 use super::model::{Analysis, FunctionInfo, OnDemand, SourceLocation};
 use super::rows::{CallTimeUnit, FlatRow};
@@ -173,6 +174,13 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn stacks_of_reports(&self) -> Option<&StackSums> {
         self.stacks.as_ref().or(self.context_tables.sums.as_ref())
+    }
+
+    /// Returns the samples whose stacks are not whole, by reason, if a report shows times from stacks, as
+    /// [`Analysis::stacks_of_reports`].
+    #[must_use]
+    pub fn cut_stacks(&self) -> Option<&CutStacks> {
+        self.cut_stacks.as_ref()
     }
 
     /// Returns the functions and cycles that have entries in the call graph, in the order of the report.

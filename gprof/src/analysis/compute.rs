@@ -26,6 +26,7 @@ impl<'data> Analysis<'data> {
         let measured = input.measured(&functions);
         let graph = input.graph(&functions, &flat, measured.as_ref());
         let stacks = measured.map(|measured| measured.sums);
+        let cut_stacks = input.cut_stacks();
         let (blocks, errors) = (input.blocks(&functions), input.errors(&functions, &graph, stacks.as_ref()));
         let clock = Clock::new(input.profile, input.options.rules.granularity);
         let intermediate = Intermediate {
@@ -54,6 +55,7 @@ impl<'data> Analysis<'data> {
             call_graph: entries.into_call_graph(graph, index, input.wanted),
             blocks,
             stacks,
+            cut_stacks,
             bounds,
             context_tables,
             inline_stacks: input.inline_stacks,

@@ -12,6 +12,7 @@ use super::contexts::measured::{Measured, StackSelection};
 use super::contexts::sums::StackSums;
 use super::contexts::tail_calls::TailCalls;
 use super::contexts::tree::Contexts;
+use super::cut_stacks::CutStacks;
 use super::division::Innermost;
 use super::errors::Errors;
 use super::flat::Flat;
@@ -159,6 +160,12 @@ impl<'data> Input<'data> {
         let Selections { flat, time, arcs, .. } = &self.selections;
         let total = StackSums::new(stacks, &contexts);
         Some(Measured::new(contexts, functions, StackSelection { flat, time, arcs }, total))
+    }
+
+    /// Counts the samples whose stacks are not whole, if a report shows times from stacks.
+    pub(super) fn cut_stacks(&self) -> Option<CutStacks> {
+        let input = self.stacks.as_ref().filter(|_| self.is_measured() || self.wanted.stacks())?;
+        Some(CutStacks::new(input.stacks))
     }
 
     /// Returns the call sites of the program, if there are stacks.

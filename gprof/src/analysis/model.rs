@@ -10,6 +10,7 @@ use super::clock::Clock;
 use super::context_rows::ContextTables;
 use super::contexts::sums::StackSums;
 use super::counts::Count;
+use super::cut_stacks::CutStacks;
 use super::division::Innermost;
 use super::errors::Errors;
 use super::flame::Flame;
@@ -104,6 +105,8 @@ pub struct Analysis<'data> {
     pub(crate) call_graph: CallGraph<'data>,
     /// How much of the samples has stacks, if the times of called functions are measured.
     pub(crate) stacks: Option<StackSums>,
+    /// The samples whose stacks are not whole, if a report shows times from stacks.
+    pub(crate) cut_stacks: Option<CutStacks>,
     /// The source locations of functions, if the options need them.
     pub(crate) sources: Sources,
     /// The functions and arcs that the user selected.

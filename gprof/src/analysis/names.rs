@@ -8,6 +8,7 @@ use super::context_rows::ContextRow;
 use super::contexts::tree::Frame;
 use super::model::Analysis;
 use super::rows::FlatRow;
+use crate::load::cut_words::words;
 use crate::symbols::functions::FunctionId;
 use crate::symbols::sources::base;
 
@@ -108,21 +109,5 @@ impl Analysis<'_> {
 
 /// Returns the reason for which the outer part of a stack is not known.
 fn why_cut(reason: CutReason) -> &'static str {
-    match reason {
-        CutReason::NO_STACK => "no stack",
-        CutReason::OFF => "walking is off",
-        CutReason::NO_MEMORY => "tree of stacks full",
-        CutReason::NO_BUFFER => "no buffer",
-        CutReason::NO_TABLE => "code without unwind table and frame pointer",
-        CutReason::UNSUPPORTED => "unknown unwind table",
-        CutReason::BAD_FRAME => "wrong frame pointer",
-        CutReason::UNREADABLE => "stack not readable",
-        CutReason::UNKNOWN_CODE => "return address in unknown code",
-        CutReason::TOO_DEEP => "stack too deep",
-        CutReason::UNFINISHED => "still being written",
-        CutReason::NOT_KEPT => "stacks not kept",
-        CutReason::STILL_WALKING => "walk not ended",
-        CutReason::MIDDLE => "middle of a deep stack",
-        _ => "unknown reason",
-    }
+    words(reason).map_or("unknown reason", |words| words.name)
 }

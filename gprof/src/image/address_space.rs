@@ -5,7 +5,7 @@
 //! arcs. Other modules then see one profile and one set of functions. A single image is not moved.
 
 use std::collections::HashSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
 use gmon::{Histogram, Profile};
@@ -56,6 +56,9 @@ pub struct Mapping {
     pub code: Range<u64>,
     /// The number that is added to each address, with wrapping.
     pub shift: u64,
+    /// Whether the linker has not made the index of unwind tables (`--eh-frame-hdr`), without which the runtime does not find these
+    /// tables.
+    pub lacks_unwind_index: bool,
 }
 
 /// The error for an image that does not fit into the address space beside the others.
@@ -137,6 +140,14 @@ impl<'data> Images<'data> {
         self.places.get(image).map_or(NOWHERE, |place| place.of(address))
     }
 
+    /// The new addresses of the function `main` in the first image, and the address behind them.
+    pub(crate) fn main(&self) -> Option<RangeInclusive<u64>> {
+        let (image, place) = (self.all.first()?, self.places.first()?);
+        let start = image.symbols.iter().find(|symbol| symbol.name == b"main")?.address;
+        let behind = image.symbols.iter().map(|symbol| symbol.address).filter(|address| *address > start).min();
+        Some(place.of(start)..=place.of(behind.unwrap_or(start)))
+    }
+
     /// All images, with the addresses that the linker gave.
     pub fn iter(&self) -> impl Iterator<Item = &Image<'data>> {
         self.all.iter()
@@ -180,6 +191,7 @@ impl<'data> Images<'data> {
             build_id: image.build_id(),
             code: image.code.clone(),
             shift: place.shift(),
+            lacks_unwind_index: image.lacks_unwind_index,
         };
         images.map(mapping).collect()
     }

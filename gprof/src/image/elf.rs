@@ -155,6 +155,15 @@ pub(super) fn debug_link(bytes: &[u8], endian: Endianness) -> Option<(&[u8], u32
     Some((name, if is_little { u32::from_le_bytes(sum) } else { u32::from_be_bytes(sum) }))
 }
 
+/// Whether the file has segments, and none of them is the index of unwind tables.
+pub(super) fn lacks_unwind_index<Elf>(header: &Elf, endian: Endianness, data: &[u8]) -> bool
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let segments = header.program_headers(endian, data).unwrap_or_default();
+    !segments.is_empty() && segments.iter().all(|segment| segment.p_type(endian) != elf::PT_GNU_EH_FRAME)
+}
+
 /// The range from the lowest loaded byte to the end of the executable segments; `text` if there are no segments.
 pub(super) fn code_range<Elf>(header: &Elf, endian: Endianness, data: &[u8], text: &Range<u64>) -> Range<u64>
 where

@@ -47,6 +47,11 @@ pub(super) trait Format<'data> {
         None
     }
 
+    /// Whether the runtime finds no unwind tables, because the linker has not made their index.
+    fn lacks_unwind_index(&self) -> bool {
+        false
+    }
+
     /// The code; `None` without a section of code.
     fn text(&self) -> Option<Text<'data>>;
 
@@ -107,6 +112,10 @@ where
 
     fn order(&self) -> gmon::Order {
         File::order(self)
+    }
+
+    fn lacks_unwind_index(&self) -> bool {
+        elf::lacks_unwind_index(self.header, self.endian, self.data)
     }
 
     fn text(&self) -> Option<Text<'data>> {

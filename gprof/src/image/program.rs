@@ -33,6 +33,8 @@ pub struct Image<'data> {
     pub hints: gmon::Hints,
     /// The addresses that the program's own runtime samples, at the addresses of the linker, if symbols tell (MinGW).
     pub sampled: Option<Range<u64>>,
+    /// Whether the linker has not made the index of unwind tables, without which the runtime does not find these tables.
+    pub lacks_unwind_index: bool,
     /// The debug information, which has the source files of functions.
     pub files: SourceFiles<'data>,
     /// The offset of `.text` in the file.
@@ -76,6 +78,7 @@ impl<'data> Image<'data> {
             order: file.order(),
             hints: file.hints(),
             sampled: file.sampled(),
+            lacks_unwind_index: file.lacks_unwind_index(),
             files: SourceFiles::new(file.debug_sections(), policy.starts_in_first_file()),
             links: file.links(),
             data,

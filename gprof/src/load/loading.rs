@@ -163,6 +163,9 @@ impl<'o> Loading<'o> {
             Some(wanted) => self.take_thread(wanted, images, progress)?,
             None => self.stacks = self.stacks(images),
         }
+        if let (Some(stacks), Some(main)) = (&mut self.stacks, images.main()) {
+            stacks.end_at_callers_of(&main);
+        }
         Ok(())
     }
 

@@ -11,6 +11,7 @@ mod build_mismatch;
 mod call_mismatch;
 pub mod conservation;
 pub(crate) mod contents;
+pub(crate) mod cut_words;
 pub(crate) mod extract;
 mod image_runs;
 mod input_files;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use gmon::side_file::{Calls, CutReason, Kind, SideFile, property};
 
+use super::cut_words::words;
 use super::profile_file::HOST_RATE;
 use super::shared_objects::{identity, path};
 use super::thread;
@@ -160,22 +161,8 @@ fn threads(side: &SideFile, profrate: u32) -> Vec<SideThread> {
 
 /// Why the chain of callers of a sample is missing, wholly or in part.
 fn reason_text(reason: CutReason) -> String {
-    let text = match reason {
-        CutReason::NO_STACK => "the sample came without a stack",
-        CutReason::OFF => "walking was switched off",
-        CutReason::NO_MEMORY => "the tree of stacks was full (GMON_HZ with a lower rate needs less room)",
-        CutReason::NO_BUFFER => "all buffers for walks were in use",
-        CutReason::NO_TABLE => "code without unwind table and frame pointer",
-        CutReason::UNSUPPORTED => "an unwind table with an unknown operation",
-        CutReason::BAD_FRAME => "a frame below its callee",
-        CutReason::UNREADABLE => "the stack was not readable",
-        CutReason::UNKNOWN_CODE => "a return address in no known code",
-        CutReason::TOO_DEEP => "more frames than are walked",
-        CutReason::UNFINISHED => "the file was read while the run was writing it",
-        CutReason::NOT_KEPT => "the process added its counts to those of other processes (GMON_CHILDREN=sum)",
-        CutReason::STILL_WALKING => "the walk had not ended when the file was written",
-        CutReason::MIDDLE => "the frames in the middle of a deep stack were left out",
-        other => return format!("reason {}", other.code()),
-    };
-    text.to_owned()
+    match words(reason) {
+        Some(words) => words.text.to_owned(),
+        None => format!("reason {}", reason.code()),
+    }
 }

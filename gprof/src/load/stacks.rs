@@ -1,6 +1,7 @@
 //! The stacks of the samples: a tree of return addresses, in the common address space of the images.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use gmon::Arc;
 use gmon::side_file::CutReason;
@@ -136,6 +137,27 @@ impl Stacks {
         (*count, *sum) = (count.saturating_add(1), sum.saturating_add(without));
     }
 
+    /// Makes callers of `main` outermost functions if they were cut because they have no unwind table: beyond them is the start of a C
+    /// library without tables. `main` has the addresses of the function `main`, and the address behind them, which a return address
+    /// can be.
+    pub(super) fn end_at_callers_of(&mut self, main: &RangeInclusive<u64>) {
+        // Whether a node has callees, and none but `main`.
+        let mut calls_main: Vec<Option<bool>> = vec![None; self.nodes.len()];
+        for node in &self.nodes {
+            if let Some(calls_main) = node.parent().and_then(|parent| calls_main.get_mut(parent as usize)) {
+                let is_main = matches!(node.place, Place::Code(address) if main.contains(&address));
+                *calls_main = Some(calls_main.unwrap_or(true) && is_main);
+            }
+        }
+        for (index, calls_main) in calls_main.into_iter().enumerate() {
+            let StackNode { parent, ticks, .. } = self.nodes[index];
+            let Some(above) = self.nodes.get(parent as usize) else { continue };
+            if calls_main == Some(true) && ticks == 0 && above.place == Place::Cut(CutReason::NO_TABLE) {
+                self.nodes[index].parent = above.parent;
+            }
+        }
+    }
+
     /// Returns the nodes, each after its parent.
     #[must_use]
     pub fn nodes(&self) -> &[StackNode] {
@@ -213,6 +235,29 @@ mod tests {
         assert_eq!(stacks.push(Some(2), Place::Elsewhere, 3), None);
         let nodes: Vec<_> = stacks.nodes().iter().map(|node| (node.parent(), node.place(), node.ticks())).collect();
         assert_eq!(nodes, [(None, Place::Code(0x1005), 2), (Some(0), Place::Code(0x2000), 3)]);
+    }
+
+    #[test]
+    fn callers_of_main_without_a_table_are_outermost_functions() {
+        /// The parents of all nodes below a cut for a reason, and below a thread: a caller of `main`, and what the caller calls.
+        fn parents(reason: CutReason, ticks: u64, callees: &[u64]) -> Vec<Option<u32>> {
+            let mut stacks = Stacks::new();
+            let thread = stacks.push(None, Place::Thread(0), 0);
+            let cut = stacks.push(thread, Place::Cut(reason), 0);
+            let caller = stacks.push(cut, Place::Code(0x9000), ticks);
+            for callee in callees {
+                stacks.push(caller, Place::Code(*callee), 1);
+            }
+            stacks.end_at_callers_of(&(0x1000..=0x1100));
+            stacks.nodes().iter().map(StackNode::parent).collect()
+        }
+        let no_table = |ticks, callees: &[u64]| parents(CutReason::NO_TABLE, ticks, callees)[2];
+        let (ended, cut) = (Some(0), Some(1));
+        assert_eq!(no_table(0, &[0x1000]), ended);
+        assert_eq!(no_table(0, &[0x1005, 0x1100]), ended);
+        assert_eq!([no_table(0, &[0x1101]), no_table(0, &[0xfff]), no_table(0, &[])], [cut; 3]);
+        assert_eq!([no_table(0, &[0x1005, 0x2000]), no_table(0, &[0x2000, 0x1005]), no_table(1, &[0x1005])], [cut; 3]);
+        assert_eq!(parents(CutReason::UNREADABLE, 0, &[0x1005]), [None, Some(0), cut, Some(2)]);
     }
 
     #[test]

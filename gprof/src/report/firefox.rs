@@ -18,7 +18,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     write!(out, "{{\"meta\":{{\"preprocessedProfileVersion\":{VERSION},\"version\":24,")?;
     write!(out, "\"interval\":{},", interval(analysis))?;
     out.write_all(b"\"startTime\":0,\"processType\":0,\"stackwalk\":0,\"product\":")?;
-    let name = warnings::titled(name.unwrap_or_default(), &warnings::of(analysis));
+    let name = warnings::titled(name.unwrap_or_default(), analysis);
     write_text(name.as_bytes(), out)?;
     out.write_all(
         b",\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\

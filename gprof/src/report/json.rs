@@ -4,6 +4,8 @@
 
 use std::io::{self, Write};
 
+use gmon::side_file::CutReason;
+
 use super::json_value::{Record, Value, write_list, write_record, write_text};
 use super::warnings;
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
@@ -11,6 +13,7 @@ use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, ContextRow, FlatRow, Frame, StackSums, Stats};
 use crate::image::address_space::Mapping;
 use crate::load::conservation::Conservation;
+use crate::load::cut_words::words;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::SideThread;
 use crate::symbols::functions::FunctionId;
@@ -47,6 +50,9 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     if let Some(stacks) = analysis.stacks_of_reports() {
         out.write_all(b",\n\"stacks\":")?;
         write_record(&stack_sums(stacks, analysis.stats()), out)?;
+    }
+    if let Some(cut) = analysis.cut_stacks() {
+        write_list("cut_stacks", cut.reasons.iter().map(cut_stack), out)?;
     }
     if analysis.wants_threads() {
         let threads = analysis.side_files().iter().flat_map(|side| &side.threads);
@@ -276,6 +282,11 @@ fn stack_sums<'a>(sums: &StackSums, stats: &Stats) -> Record<'a> {
         ("samples_of_runs_without_stacks", sums.partial.ticks.into()),
         ("samples_missing_in_bins", stats.missing_in_bins.into()),
     ]
+}
+
+fn cut_stack<'a>((reason, samples): &(CutReason, u64)) -> Record<'a> {
+    let text = words(*reason).map(|words| words.text.as_bytes());
+    vec![("code", u64::from(reason.code()).into()), ("reason", text.into()), ("samples", (*samples).into())]
 }
 
 fn conserved<'a>(conservation: &Conservation) -> Record<'a> {

@@ -12,6 +12,7 @@ mod columns;
 mod contexts;
 mod counts;
 mod csv;
+mod cut_stacks;
 mod difference;
 mod dot;
 mod doubts;

@@ -1,24 +1,34 @@
-//! Warnings at the head of every output: profiles that may not belong to their images.
+//! Warnings at the head of every output: profiles that may not belong to their images, and samples without whole stacks.
 
 use std::io::{self, Write};
 
-use super::place;
+use super::{cut_stacks, place};
 use crate::analysis::{Analysis, Difference};
 
 /// Returns the warnings of an analysis, each in one line.
 pub(super) fn of(analysis: &Analysis<'_>) -> Vec<String> {
-    analysis.mismatches().iter().map(|mismatch| line(mismatch)).collect()
+    all(analysis).map(|warning| line(&warning)).collect()
 }
 
 /// Returns the warnings of both sides of a difference, each in one line. Those of the base come first.
 pub(super) fn of_difference(difference: &Difference<'_, '_>) -> Vec<String> {
-    let base = difference.base_analysis().mismatches().iter().map(|mismatch| format!("in the base: {mismatch}"));
-    let new = difference.new_analysis().mismatches().iter().cloned();
-    base.chain(new).map(|mismatch| line(&mismatch)).collect()
+    let base = all(difference.base_analysis()).map(|warning| format!("in the base: {warning}"));
+    let new = all(difference.new_analysis());
+    base.chain(new).map(|warning| line(&warning)).collect()
 }
 
-fn line(mismatch: &str) -> String {
-    format!("warning: {}", place::text(mismatch.as_bytes()))
+fn all(analysis: &Analysis<'_>) -> impl Iterator<Item = String> {
+    analysis.mismatches().iter().cloned().chain(cut_stacks::notes(analysis))
+}
+
+/// Returns the warnings for a title: without the reasons why stacks are not whole.
+pub(super) fn brief(analysis: &Analysis<'_>) -> Vec<String> {
+    let stacks = cut_stacks::notes(analysis).into_iter().take(1);
+    analysis.mismatches().iter().cloned().chain(stacks).map(|warning| line(&warning)).collect()
+}
+
+fn line(warning: &str) -> String {
+    format!("warning: {}", place::text(warning.as_bytes()))
 }
 
 /// Writes warnings at the head of a text.
@@ -27,7 +37,8 @@ pub(super) fn write(warnings: &[String], out: &mut dyn Write) -> io::Result<()> 
     if warnings.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
-/// Returns a title with all warnings behind it, for formats whose only text for people is a title.
-pub(super) fn titled(title: String, warnings: &[String]) -> String {
+/// Returns a title with the warnings behind it, for formats whose only text for people is a title.
+pub(super) fn titled(title: String, analysis: &Analysis<'_>) -> String {
+    let warnings = brief(analysis);
     if warnings.is_empty() { title } else { format!("{title} ({})", warnings.join("; ")) }
 }

@@ -301,6 +301,70 @@ fn counts_of_stacks_have_the_right_number() {
     assert_eq!(summary(2, 2), two);
 }
 
+/// Stacks of which `whole` samples are whole, and `cut` samples are cut for each of these reasons.
+fn cut_stacks(whole: u64, cut: u64, reasons: &[CutReason]) -> Stacks {
+    let mut stacks = Stacks::new();
+    push(&mut stacks, "main odd burn", whole);
+    for reason in reasons {
+        let top = stacks.push(None, Place::Cut(*reason), 0);
+        stacks.push(top, Place::Code(BURN), cut).unwrap();
+    }
+    stacks.add_profile(whole + cut * reasons.len() as u64, true);
+    stacks
+}
+
+/// Every output says at its head that many samples have no whole stack, why, and what helps.
+#[test]
+fn every_output_tells_that_many_stacks_are_cut() {
+    let number = "warning: 101 of 1001 samples (10.1 %) without a whole stack: callers lack their time";
+    let why = "warning: 101 samples: the kernel's copy of the stack was too small. A lower rate (GMON_HZ)";
+    for format in Format::all().filter(|format| *format != Format::Pprof) {
+        let of = |cut, reason| {
+            with_analysis(options(), Some(cut_stacks(900, cut, &[reason])), |analysis| text(analysis, format))
+        };
+        let few = of(100, CutReason::COPY_TOO_SMALL);
+        assert!(!few.contains("without a whole stack"), "{format:?}: {few}");
+        let many = of(101, CutReason::COPY_TOO_SMALL).replace("&#39;", "'");
+        let at = many.find(number).unwrap_or_else(|| panic!("{format:?}: {many}"));
+        // Pages have a style before their first word.
+        let is_late = matches!(format, Format::Html | Format::Flame | Format::Svg);
+        assert!(is_late || many[..at].lines().count() < 6, "{format:?}: {many}");
+        // Formats whose only text for people is a title have the number alone.
+        let has_title = matches!(format, Format::Flame | Format::Svg | Format::Speedscope | Format::Firefox);
+        assert_eq!(many.contains(why), !has_title, "{format:?}: {many}");
+    }
+    let json = with_analysis(options(), Some(cut_stacks(1, 3, &[CutReason::NO_TABLE])), |analysis| {
+        text(analysis, Format::Json)
+    });
+    let reasons = r#""cut_stacks":[
+{"code":5,"reason":"code without unwind table and frame pointer","samples":3}]"#;
+    assert!(json.contains(reasons), "{json}");
+    // Estimated times do not depend on stacks.
+    with_analysis(options().propagate(true), Some(cut_stacks(1, 3, &[CutReason::NO_TABLE])), |analysis| {
+        assert!(!text(analysis, Format::Text).contains("without a whole stack"));
+    });
+}
+
+#[test]
+fn the_most_frequent_reasons_have_a_line_each() {
+    let reasons: Vec<CutReason> = [5, 7, 8, 9, 99].map(CutReason::from_code).into();
+    let heads = |reasons: &[CutReason]| {
+        with_analysis(options(), Some(cut_stacks(1, 2, reasons)), |analysis| {
+            let text = text(analysis, Format::Text);
+            let lines = text.lines().take_while(|line| line.starts_with("warning: "));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        })
+    };
+    let found = heads(&reasons);
+    assert_eq!(found.len(), 5, "{found:#?}");
+    assert!(found[0].starts_with("warning: 10 of 11 samples (90.9 %) without a whole stack: "), "{found:#?}");
+    assert!(found[1].starts_with("warning: 2 samples: code without unwind table"), "{found:#?}");
+    assert_eq!(found[2], "warning: 2 samples: a frame below its callee");
+    assert_eq!(found[4], "warning: 4 samples: other reasons, which gprof -i lists");
+    assert_eq!(heads(&reasons[..3]).len(), 4);
+    assert_eq!(heads(&reasons[4..])[1], "warning: 2 samples: reason 99");
+}
+
 /// Where the runtime's tree of stacks was full, callers keep their time, and the report says so.
 #[test]
 fn samples_without_room_in_the_tree() {

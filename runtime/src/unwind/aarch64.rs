@@ -24,6 +24,7 @@ const BRANCH_OF_X0: usize = 0xff00_001f;
 /// `b`, and the bits that are not its target.
 const B: usize = 0x1400_0000;
 const BRANCH: usize = 0xfc00_0000;
+const BL: usize = 0x9400_0000;
 const ANY: usize = 0xffff_ffff;
 
 /// How a PLT stub begins: `adrp x16`, `ldr x17, [x16, #offset]`, `add x16, x16, #offset`, each with the bits that do not differ between
@@ -79,7 +80,7 @@ impl Architecture for AArch64 {
             return false;
         };
         // BL; BLR; BLRAA, BLRAB, and their forms with a zero modifier.
-        code & 0xfc00_0000 == 0x9400_0000 || code & 0xffff_fc1f == 0xd63f_0000 || code & 0xfeff_f800 == 0xd63f_0800
+        code & BRANCH == BL || code & 0xffff_fc1f == 0xd63f_0000 || code & 0xfeff_f800 == 0xd63f_0800
     }
 
     fn keeps_frame_pointer(memory: &impl Memory, pc: usize) -> bool {
@@ -111,6 +112,26 @@ impl Architecture for AArch64 {
         // The size of the frame is a signed number of words in bits 15 to 21.
         let size = ((before as u32) << 10).cast_signed() >> 25;
         (code == MOV_SP_X29).then(|| Returning { sp: frame.sp.wrapping_sub((size as isize * 8) as usize), ..frame })
+    }
+
+    fn leaf(_: &impl Memory, frame: Returning) -> Option<Returning> {
+        frame.link.map(|_| frame)
+    }
+
+    fn callee(memory: &impl Memory, pc: usize) -> Option<usize> {
+        let call = pc.wrapping_sub(4);
+        let code = instruction(memory, call).filter(|code| code & BRANCH == BL)?;
+        let named = call.wrapping_add_signed((((code as u32) << 6).cast_signed() >> 4) as isize);
+        let landing = if instruction(memory, named)? == LANDINGS[0] { 4 } else { 0 };
+        let stub = named.wrapping_add(landing);
+        if stub_length(memory, stub).is_none() {
+            return Some(named);
+        }
+        let [adrp, load] = [instruction(memory, stub)?, instruction(memory, stub.wrapping_add(4))?];
+        // The number of pages is in bits 5 to 23, with its lowest two bits in bits 29 and 30.
+        let pages = (((adrp as u32) << 8).cast_signed() >> 13 << 2) as isize | (adrp >> 29 & 3) as isize;
+        let page = (stub & !0xfff).wrapping_add_signed(pages << 12);
+        memory.read(page.wrapping_add((load >> 10 & 0xfff) * 8))
     }
 
     fn returns_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {

@@ -35,10 +35,19 @@ pub trait Architecture {
     /// must check the return address, because the same instruction may occur elsewhere.
     fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning>;
 
+    /// The state of the caller, if the interrupted function has pushed nothing, as a leaf; `None` if the stack pointer contradicts.
+    fn leaf(memory: &impl Memory, frame: Returning) -> Option<Returning>;
+
+    /// The function to which the call before `pc` leads, if the code names the function: in the call, or by a slot of the dynamic linker.
+    fn callee(memory: &impl Memory, pc: usize) -> Option<usize>;
+
     /// Reads the instructions at `pc`: if they remove the frame and return without a branch, the result is the caller's
     /// state. This is exact without any table.
     fn returns_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning>;
 }
+
+/// A function without a table has no more code than this behind its start, or its callers are not found.
+pub(super) const LARGEST_LEAF: usize = 1 << 16;
 
 /// The registers of a frame that is about to return.
 #[derive(Clone, Copy)]

@@ -73,6 +73,10 @@ pub enum Cut {
     Unreadable,
     /// The table leads to an address where no caller can be.
     Misled,
+    /// The next frame is behind the end of a copied stack.
+    CopyTooSmall,
+    /// The next frame is in the part of a copied stack that the kernel has left out.
+    CopyIncomplete,
 }
 
 #[cfg(test)]

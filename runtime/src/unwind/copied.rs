@@ -1,7 +1,9 @@
 //! A part of a stack that the kernel copied, with the registers of the thread.
 
+use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::chain::{Cut, Ending};
 use super::memory::Memory;
 use crate::os::{CONTEXT_PC, CONTEXT_REGISTERS};
 
@@ -12,7 +14,6 @@ const WORD: usize = size_of::<u64>();
 
 /// The lowest bytes of a stack, and the registers, in a ring of words. All positions are bytes since the first word; a copy may
 /// continue at the beginning of the ring.
-#[derive(Clone, Copy)]
 pub struct CopiedStack<'a> {
     /// The system's number of the thread whose stack this is.
     pub thread: i32,
@@ -30,12 +31,26 @@ pub struct CopiedStack<'a> {
     pub stack: u64,
     /// The number of bytes that were copied.
     pub length: usize,
+    /// The number of bytes that the kernel was asked for. The kernel copies only pages that are in memory, up to the first other page.
+    pub wanted: usize,
+    /// Whether a walk needed bytes that the kernel left out. A walk sets this.
+    pub is_incomplete: Cell<bool>,
 }
 
 impl CopiedStack<'_> {
     fn word(&self, position: u64) -> Option<usize> {
         let index = (position / WORD as u64) as usize & self.words.len().wrapping_sub(1);
         self.words.get(index).map(|word| word.load(Relaxed) as usize)
+    }
+
+    /// Why a walk of this stack has ended, if it has ended because it could not read something.
+    pub(super) fn explain(&self, ending: Ending) -> Ending {
+        match ending {
+            Ending::Cut(Cut::Unreadable) if self.is_incomplete.get() => Ending::Cut(Cut::CopyIncomplete),
+            // The copy of a thread without memory is empty.
+            Ending::Cut(Cut::Unreadable) if self.wanted > 0 => Ending::Cut(Cut::CopyTooSmall),
+            other => other,
+        }
     }
 
     /// A register by its offset in a signal's context.
@@ -53,7 +68,11 @@ impl Memory for CopiedStack<'_> {
             return self.register(address - CONTEXT);
         }
         let offset = address.checked_sub(self.sp)?;
-        if offset.checked_add(WORD)? > self.length {
+        let end = offset.checked_add(WORD)?;
+        if end > self.length {
+            if end <= self.wanted {
+                self.is_incomplete.set(true);
+            }
             return None;
         }
         let (position, inside) = (self.stack.wrapping_add((offset & !(WORD - 1)) as u64), offset % WORD);
@@ -88,6 +107,8 @@ mod tests {
                 sp: 0x7000,
                 stack: registers + 24,
                 length: 40,
+                wanted: 56,
+                is_incomplete: Cell::new(false),
             };
             let register = |offset: u16| copied.read(CONTEXT + usize::from(offset));
             let found = [CONTEXT_REGISTERS[0], CONTEXT_REGISTERS[1], CONTEXT_PC].map(register);
@@ -98,7 +119,14 @@ mod tests {
             assert_eq!(copied.read(0x7008), Some(0x0f0e_0d0c_0b0a_0908));
             assert_eq!(copied.read(0x701d), Some(0x2423_2221_201f_1e1d));
             assert_eq!(copied.read(0x7020), Some(0x2726_2524_2322_2120));
-            assert_eq!([copied.read(0x7021), copied.read(0x6fff), copied.read(usize::MAX)], [None; 3]);
+            assert_eq!([copied.read(0x7031), copied.read(0x6fff), copied.read(usize::MAX)], [None; 3]);
+            let unreadable = Ending::Cut(Cut::Unreadable);
+            assert_eq!(copied.explain(unreadable), Ending::Cut(Cut::CopyTooSmall));
+            assert_eq!([copied.read(0x7021), copied.read(0x7030)], [None; 2]);
+            assert_eq!(copied.explain(unreadable), Ending::Cut(Cut::CopyIncomplete));
+            assert_eq!(copied.explain(Ending::Cut(Cut::Misled)), Ending::Cut(Cut::Misled));
+            let empty = CopiedStack { length: 0, wanted: 0, is_incomplete: Cell::new(false), ..copied };
+            assert_eq!((empty.read(0x7000), empty.explain(unreadable)), (None, unreadable));
         }
     }
 }

@@ -69,31 +69,20 @@ impl Later<'_> {
             let object = unsafe { self.list.find(memory, pc) };
             return object.as_ref().filter(|object| object.contains(pc)).and_then(function);
         };
-        // SAFETY: the caller's promise.
-        let search = || unsafe { self.search(memory, copies, pc) };
-        // SAFETY: the caller's promise.
-        unsafe { copies.find(pc) }.or_else(search).and_then(function)
-    }
-
-    /// Searches for the object with code at an address, and copies its tables.
-    ///
-    /// # Safety
-    ///
-    /// The copies must not be dropped as long as the result is used.
-    #[inline(never)]
-    unsafe fn search(self, memory: &impl Memory, copies: &TableCopies, pc: usize) -> Option<&'static Object<'static>> {
-        if !self.searches.are_allowed() || !copies.has_room() || copies.is_unknown(pc) {
-            return None;
-        }
-        let found = memory.search(self.searches, |memory| {
+        let search = || {
+            if !self.searches.are_allowed() || !copies.has_room() || copies.is_unknown(pc) {
+                return None;
+            }
             // SAFETY: the caller's promise.
             let find = |base| unsafe { copies.find_or_add(memory, base, pc) };
-            self.list.base(memory, pc).and_then(find)
-        });
-        if found.is_none() {
-            copies.remember_unknown(pc);
-        }
-        found
+            let found = self.searches.run(|| self.list.base(memory, pc).and_then(find));
+            if found.is_none() {
+                copies.remember_unknown(pc);
+            }
+            found
+        };
+        // SAFETY: the caller's promise.
+        unsafe { copies.find(pc) }.or_else(search).and_then(function)
     }
 }
 
@@ -230,13 +219,12 @@ mod tests {
         assert_eq!(find(&words, 0x60000), None);
     }
 
-    /// The memory of this process, as the kernel copies it. Its words are counted.
-    struct Counted<'a>(&'a Searches);
+    /// The memory of a walk, which can read nothing but what searches read.
+    struct OfSearches<'a>(&'a Searches);
 
-    impl Memory for Counted<'_> {
+    impl Memory for OfSearches<'_> {
         fn read(&self, address: usize) -> Option<usize> {
-            self.0.count(1);
-            CopiedByKernel.read(address)
+            if self.0.counts_word() { CopiedByKernel.read(address) } else { None }
         }
     }
 
@@ -245,7 +233,8 @@ mod tests {
         let searches = Searches::new(are_allowed);
         let later = Later { list, copies: Some(copies), searches: &searches };
         // SAFETY: no object is found.
-        assert_eq!(unsafe { later.with(&Counted(&searches), pc, |_| Some(())) }, None);
+        assert_eq!(unsafe { later.with(&OfSearches(&searches), pc, |_| Some(())) }, None);
+        assert!(!searches.counts_word(), "the search is over");
         searches.words()
     }
 
@@ -266,40 +255,5 @@ mod tests {
         // SAFETY: nothing uses the copies.
         unsafe { copies.drop_all() };
         assert_eq!(words(0x8123, true), 6, "an object may be there now");
-    }
-
-    /// Writes a name behind address 0x900, in words.
-    fn name(words: &mut Words, text: &[u8]) {
-        for (index, piece) in [text, &[0; 8]].concat().chunks_exact(8).enumerate() {
-            words.insert(0x900 + 8 * index, usize::from_ne_bytes(piece.try_into().unwrap()));
-        }
-    }
-
-    #[test]
-    fn an_object_is_described_with_its_build_id_and_its_path() {
-        let mut words = Words::default();
-        entry(&mut words, 0x100, 0, 0x200);
-        entry(&mut words, 0x200, 0x70000, 0);
-        object(&mut words, 0x70000);
-        words.insert(0x200 + NAME, 0x903);
-        name(&mut words, b"...usr/lib/libm.so.6\0...");
-        // A second program header: a note with a build ID of four bytes.
-        words.insert(0x70000 + 54, 2 << 16 | 56);
-        words.extend([(0x70000 + 120, 4 | 4 << 32), (0x70000 + 136, 0x500), (0x70000 + 152, 20)]);
-        words.extend([(0x70500, 4 | 4 << 32), (0x70508, 3 | 0x55_4e47 << 32), (0x70510, 0x0403_0201)]);
-        let later = LaterObjects { last: 0x100, may_remember: true };
-        let describe = |words: &Words, pc, room: usize| {
-            let (mut build_id, mut path) = ([0; 16], vec![0; room]);
-            let found = later.describe(words, pc, &mut build_id, &mut path)?;
-            path.truncate(found.path);
-            Some((found.bias, [found.start, found.end], build_id[..found.build_id].to_vec(), path))
-        };
-        let expected = |path: &[u8]| Some((0x70000, [0x71000, 0x72000], vec![1, 2, 3, 4], path.to_vec()));
-        assert_eq!(describe(&words, 0x71800, 64), expected(b"usr/lib/libm.so.6"));
-        assert_eq!(describe(&words, 0x71800, 18), expected(b"usr/lib/libm.so.6"));
-        assert_eq!(describe(&words, 0x71800, 17), expected(b""), "no room");
-        assert_eq!([0x70800, 0x72000, 0].map(|pc| describe(&words, pc, 64)), [None, None, None], "no code");
-        words.remove(&0x908);
-        assert_eq!(describe(&words, 0x71800, 64), expected(b""), "a path that cannot be read");
     }
 }

@@ -83,4 +83,6 @@ pub use x86_64::X86_64;
 pub use x86_64::X86_64 as Native;
 
 #[cfg(test)]
+mod leaf_tests;
+#[cfg(test)]
 mod tests;

@@ -86,7 +86,7 @@ pub(super) fn section_with(letters: &[u8], common: &[u8], return_address: u8, fu
 }
 
 /// Walks from the context, with and without a filled cache.
-fn walk<A: Architecture>(section: &[u8], memory: &Made) -> (Vec<(usize, bool)>, Ending) {
+pub(super) fn walk<A: Architecture>(section: &[u8], memory: &Made) -> (Vec<(usize, bool)>, Ending) {
     let tables = Section { address: TABLES, bytes: section };
     let empty = Section { address: 0, bytes: &[] };
     let list = [Object::new(CODE..OTHER, tables, Some(0)), Object::new(OTHER..OTHER + 0x800, empty, None)];
@@ -305,7 +305,7 @@ pub(super) mod x86_64 {
     }
 }
 
-mod aarch64 {
+pub(super) mod aarch64 {
     use super::*;
 
     const SP: u8 = 31;
@@ -320,7 +320,7 @@ mod aarch64 {
     /// A signature of a return address.
     const SIGNED: usize = 0x2a << 48;
 
-    fn after_call(memory: &mut Made, pc: usize) -> usize {
+    pub(in crate::unwind) fn after_call(memory: &mut Made, pc: usize) -> usize {
         memory.write(pc - 4, &BL);
         memory.write(pc, &[0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5]);
         pc
@@ -330,7 +330,7 @@ mod aarch64 {
     /// [sp], #208 at 0x10; ldp x17, x30, [sp], #16 at 0x14; br x16 at 0x18.
     const RESOLVE: &[u8] = &[0x44, 0x11, X30, 0x7f, 0x44, 0x0e, 0xd0, 1, 0x4c, 0x0e, 0, 0x44, 0x13, 2];
 
-    fn tables() -> Vec<u8> {
+    pub(in crate::unwind) fn tables() -> Vec<u8> {
         section(COMMON, X30, &[FRAME, START, RESOLVE])
     }
 

@@ -1,6 +1,5 @@
 //! Walks the stacks of this process, in signal handlers.
 
-use core::cell::Cell;
 use core::ffi::c_void;
 use core::ops::Range;
 
@@ -96,7 +95,7 @@ pub fn walk_stack(
         Stack::Interrupted(context) => (context.expose_provenance(), Source::Own, None, thread_pointer()),
         Stack::Copied(stack) => {
             let copies = reading.copies();
-            (copied::CONTEXT, Source::Copied { stack, objects, copies }, copies, 0)
+            (copied::CONTEXT, Source::Copied { stack, objects, copies, searches }, copies, 0)
         }
     };
     // Copies are walked outside of handlers too.
@@ -105,20 +104,20 @@ pub fn walk_stack(
     let later = list.map(|list| Later { list, copies, searches });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
-    let memory = AnyMemory::new(memory(is_own, 0..0), source);
+    let memory = AnyMemory { own: memory(is_own, 0..0), source };
     let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
     walk.start(context);
-    Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each)
+    let walked = Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each);
+    match stack {
+        Stack::Interrupted(_) => walked,
+        Stack::Copied(stack) => Walked { ending: stack.explain(walked.ending), ..walked },
+    }
 }
 
 /// Memory of this process. The code that reads it exists once, whatever the source is.
 struct AnyMemory<'a, M> {
     own: M,
     source: Source<'a>,
-    /// Whether the kernel copies the words now, whatever the source is: see [`Memory::search`].
-    is_search: Cell<bool>,
-    /// The words that it has copied meanwhile.
-    words: Cell<usize>,
 }
 
 /// Where words come from.
@@ -128,32 +127,17 @@ enum Source<'a> {
     /// From the kernel, because another thread may unload the object at this moment.
     Kernel,
     /// From a copy of a stack, and from the code of objects. A thread may have changed the rest of its stack since the copy was made.
-    Copied { stack: &'a CopiedStack<'a>, objects: Objects<'a>, copies: Option<&'a TableCopies> },
-}
-
-impl<'a, M> AnyMemory<'a, M> {
-    fn new(own: M, source: Source<'a>) -> AnyMemory<'a, M> {
-        AnyMemory { own, source, is_search: Cell::new(false), words: Cell::new(0) }
-    }
+    Copied { stack: &'a CopiedStack<'a>, objects: Objects<'a>, copies: Option<&'a TableCopies>, searches: &'a Searches },
 }
 
 impl<M: Memory> Memory for AnyMemory<'_, M> {
-    fn search<R>(&self, searches: &Searches, search: impl FnOnce(&Self) -> R) -> R {
-        self.is_search.set(true);
-        let result = search(self);
-        self.is_search.set(false);
-        searches.count(self.words.take());
-        result
-    }
-
     fn read(&self, address: usize) -> Option<usize> {
-        if self.is_search.get() {
-            self.words.set(self.words.get() + 1);
-            return CopiedByKernel.read(address);
-        }
-        let Source::Copied { stack, objects, copies } = &self.source else {
+        let Source::Copied { stack, objects, copies, searches } = &self.source else {
             return if let Source::Own = self.source { self.own.read(address) } else { CopiedByKernel.read(address) };
         };
+        if searches.counts_word() {
+            return CopiedByKernel.read(address);
+        }
         stack.read(address).or_else(|| {
             if objects.find(address).is_some() {
                 return self.own.read(address);
@@ -176,7 +160,7 @@ fn memory(in_handler: bool, known: Range<usize>) -> Pages<impl Fn(usize) -> bool
 /// The memory of objects that the kernel and the dynamic linker have just loaded, and which the process has not left yet: no
 /// part of it is missing, so no address is asked for.
 fn at_start() -> AnyMemory<'static, impl Memory> {
-    AnyMemory::new(memory(false, 0..usize::MAX), Source::Own)
+    AnyMemory { own: memory(false, 0..usize::MAX), source: Source::Own }
 }
 
 /// The object with these program headers, at a load bias, as walks need it; `None` if it has no code. Call this at the start.
@@ -232,7 +216,7 @@ pub(crate) fn describe_later(pc: usize, is_kept: bool, build_id: &mut [u8], path
     let later = reading.later()?;
     // A wrong frame does not keep the object. Then only `reading` does, if the runtime hears when the object is closed.
     let source = if is_kept && later.may_remember { Source::Own } else { Source::Kernel };
-    let memory = AnyMemory::new(memory(false, 0..0), source);
+    let memory = AnyMemory { own: memory(false, 0..0), source };
     later.describe(&memory, pc, build_id, path)
 }
 

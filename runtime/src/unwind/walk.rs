@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::architecture::{Architecture, Returning, packing};
+use super::architecture::{Architecture, LARGEST_LEAF, Returning, packing};
 use super::chain::{Cut, Ending, Frame, Tables};
 use super::expression::{Machine, evaluate};
 use super::index::Found;
@@ -183,13 +183,19 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         }
     }
 
+    /// The rule of a table for an address.
+    #[inline(never)]
+    fn rule(&self, pc: usize) -> Option<Found<'a>> {
+        self.tables.with(self.memory, pc, |object| object.rule::<A>(pc))
+    }
+
     /// Finds the rule at an address. Returns whether the rule comes from the cache. `kind` is 0 for the address of a call.
     fn look_up(&mut self, pc: usize, kind: usize) -> bool {
         let Tables { objects, cache, .. } = self.tables;
         let remembered = cache.get(pc ^ kind, objects.generation, packing::<A>());
         self.found = match remembered {
             Some(rule) => Some(Found::of(rule)),
-            None => self.tables.with(self.memory, pc, |object| object.rule::<A>(pc)),
+            None => self.rule(pc),
         };
         remembered.is_some()
     }
@@ -217,7 +223,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             |found: &Found<'_>| found.is_start && !found.is_signal && found.rule.return_address == Stored::SAME;
         if A::HAS_LINK_REGISTER && self.found.as_ref().is_some_and(is_at_start) {
             let second = start.wrapping_add(LINKED_INSTRUCTION);
-            let behind = self.tables.with(self.memory, second, |object| object.rule::<A>(second));
+            let behind = self.rule(second);
             if let Some(behind) = behind.filter(|behind| !behind.is_signal && behind.rule.is_return_address_above()) {
                 self.found = Some(behind);
             }
@@ -240,7 +246,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             return Ok(());
         }
         // Not from the cache, which does not know where functions start.
-        self.found = self.tables.with(self.memory, pc, |object| object.rule::<A>(pc));
+        self.found = self.rule(pc);
         if self.tables.signals.context_at(self.memory, pc, sp, false).is_some() {
             return Ok(());
         }
@@ -348,10 +354,22 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         let is_exact = self.is_exact;
         let (caller, slot) = match A::returns_at(self.memory, self.pc, frame).or_else(|| is_exact.then(enters)?) {
             Some(caller) => (caller, 0),
-            None => (self.frame_record()?, self.fp.wrapping_add(size_of::<usize>())),
+            None => match is_exact.then(|| self.leaf(frame)).flatten() {
+                Some(caller) => (caller, 0),
+                None => (self.frame_record()?, self.fp.wrapping_add(size_of::<usize>())),
+            },
         };
         self.check(caller.sp, false)?;
         self.go_to(caller, false, slot)
+    }
+
+    /// The caller of an interrupted function that has pushed nothing. The return address must follow a call of this very function,
+    /// because the word may be left from an earlier call if the function has pushed something.
+    fn leaf(&self, frame: Returning) -> Option<Returning> {
+        let caller = A::leaf(self.memory, frame).filter(|caller| self.is_called(caller.link))?;
+        let start = A::callee(self.memory, caller.link? & A::ADDRESS_BITS)?;
+        let is_inside = self.pc.checked_sub(start).is_some_and(|offset| offset < LARGEST_LEAF);
+        (is_inside && self.rule(start).is_none()).then_some(caller)
     }
 
     /// Whether a word is the address of a known instruction after a call, or the address to which the handler of a signal returns

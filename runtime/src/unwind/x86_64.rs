@@ -19,6 +19,28 @@ const MOV_RBX_RSP: usize = 0xdc_8948;
 /// The most instructions that remove a frame: an addition, six registers, and the return.
 const MOST_INSTRUCTIONS: u32 = 8;
 
+const CALL: usize = 0xe8;
+const CALL_SLOT: usize = 0x15ff;
+const JUMP_SLOT: usize = 0x25ff;
+const BND: usize = 0xf2;
+
+/// The function to which a stub of the PLT jumps, if there is a stub at an address, or the address itself. A stub is
+/// `endbr64; bnd jmp *offset(%rip)`, of which the jump alone must be there.
+fn behind_stub(memory: &impl Memory, start: usize) -> Option<usize> {
+    let mut at = start;
+    if memory.read(at)? & 0xffff_ffff == ENDBR64 {
+        at = at.wrapping_add(4);
+    }
+    if memory.read(at)? & 0xff == BND {
+        at = at.wrapping_add(1);
+    }
+    let code = memory.read(at)?;
+    if code & 0xffff != JUMP_SLOT {
+        return Some(start);
+    }
+    memory.read(at.wrapping_add(6).wrapping_add_signed((code >> 16) as i32 as isize))
+}
+
 /// The eight bytes before an address. Bytes on the page before are 0 if that page cannot be read.
 fn before(memory: &impl Memory, pc: usize) -> Option<usize> {
     let last = pc.checked_sub(1)?;
@@ -86,6 +108,25 @@ impl Architecture for X86_64 {
         caller.link = Some(memory.read(caller.sp)?);
         caller.sp = caller.sp.wrapping_add(8);
         Some(caller)
+    }
+
+    /// A call leaves the stack pointer 8 bytes below a multiple of 16.
+    fn leaf(memory: &impl Memory, frame: Returning) -> Option<Returning> {
+        if frame.sp % 16 != 8 {
+            return None;
+        }
+        Some(Returning { sp: frame.sp.wrapping_add(8), link: Some(memory.read(frame.sp)?), ..frame })
+    }
+
+    fn callee(memory: &impl Memory, pc: usize) -> Option<usize> {
+        let code = before(memory, pc)?;
+        let named = pc.wrapping_add_signed((code >> 32) as i32 as isize);
+        if code >> 24 & 0xff == CALL {
+            behind_stub(memory, named)
+        } else {
+            // call *offset(%rip)
+            memory.read(named).filter(|_| code >> 16 & 0xffff == CALL_SLOT)
+        }
     }
 
     fn returns_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {

@@ -42,6 +42,7 @@ unsafe extern "C" fn probe_walk(context: *const c_void, frames: *mut usize, room
         Ending::Cut(Cut::NoTable) => 2,
         Ending::Cut(Cut::Unreadable) => 3,
         Ending::Cut(Cut::Misled) => 4,
+        Ending::Cut(Cut::CopyTooSmall | Cut::CopyIncomplete) => 5,
     };
     // SAFETY: the caller's variable.
     unsafe { ending.write(code) };

@@ -364,6 +364,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("process", &["COMES_TO_WHO_RUNS"], "the same system"),
     ("ring", &["RINGS"], "the memory of a list that is empty in the child"),
     ("ring", &["READER", "INTERVAL_NANOSECONDS", "STACK", "ONLY_PROGRAM"], "set with the child's own rings"),
+    ("ring", &["HAS_UNTOUCHED"], "tells about the functions of the program, which the child has too"),
     ("mark", &["VALUES"], "never changes"),
     ("guarded", &["NO_TIME"], "never changes"),
     ("signal", &["NO_TIME"], "never changes"),

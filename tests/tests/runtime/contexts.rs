@@ -134,7 +134,7 @@ fn irregular(program: &Program, levels: u32, samples: u32, rate: &str) -> Option
     let chains = chains(&side, program.symbols());
     let is_sampled = |chain: &&String| chain.ends_with(" take spin") || chain.ends_with(" take dear spin");
     // At rates above the kernel's tick, the ring has samples too, with a part of the stack or with the innermost frames of the part.
-    let of_ring = [CutReason::UNREADABLE, CutReason::TOO_DEEP].map(|reason| format!("cut({})", reason.code()));
+    let of_ring = [CutReason::COPY_TOO_SMALL, CutReason::TOO_DEEP].map(|reason| format!("cut({})", reason.code()));
     let is_ended = |chain: &String| chain.contains(" main ") || of_ring.iter().any(|cut| chain.contains(cut));
     assert!(chains.keys().filter(is_sampled).all(is_ended), "{levels}: {chains:#?}");
     let is_mixed = |chain: &&String| chain.contains(" outer_caller ") && chain.contains(" dear ");

@@ -6,6 +6,8 @@ mod callers;
 mod clocks;
 #[cfg(target_arch = "x86_64")]
 mod instants;
+mod leaves;
+mod links;
 mod live;
 #[allow(dead_code, reason = "a benchmark uses the rest")]
 mod reports;

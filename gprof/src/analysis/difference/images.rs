@@ -80,7 +80,7 @@ mod tests {
     fn images(names: &[&str]) -> Vec<Mapping> {
         let mapping = |name: &&str| {
             let (path, build_id) = name.split_once('=').map_or((*name, None), |(path, id)| (path, Some(id.to_owned())));
-            Mapping { path: path.into(), build_id, code: 0..1, shift: 0 }
+            Mapping { path: path.into(), build_id, code: 0..1, shift: 0, lacks_unwind_index: false }
         };
         names.iter().map(mapping).collect()
     }

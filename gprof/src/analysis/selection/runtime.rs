@@ -102,7 +102,9 @@ const COMMON: &[u8] = b"gmon_";
 /// Returns whether a function behind a function of the runtime may belong to the runtime as well.
 fn may_follow(function: &Function<'_>) -> bool {
     let has = |part: &[u8]| function.name.windows(part.len()).any(|window| window == part);
-    let is_copy = function.is_static && is_rust(function.name) && (has(b"4core") || has(b"17compiler_builtins"));
+    // Methods of types have the crate in another spelling.
+    let is_of_library = || has(b"4core") || has(b"17compiler_builtins") || has(b"_$LT$core..") || has(b"_ZN4gmon");
+    let is_copy = function.is_static && is_rust(function.name) && is_of_library();
     GLOBALS.contains(&function.name) || is_copy
 }
 
@@ -132,6 +134,13 @@ mod tests {
         const COUNT: &str = "_RNvMNtCs1_12gmon_runtime7threadsNtB2_6Thread5count";
         const COPY: &str = "_RNvMs3_NtNtCsgE_4core3ffi5c_strNtB5_4CStr19from_bytes_with_nul";
         const MINE: &str = "_ZN7program4main17h88b0a0c4b989de89E";
+        const METHOD: &str =
+            "_ZN96_$LT$core..slice..iter..Split$LT$T$C$P$GT$$u20$as$u20$core..iter..Iterator$GT$4next17h9ddfE";
+        const ENCODE: &str = "_ZN4gmon6encode9side_file7numbers11read_number17hd81881b549b6cf0aE";
+        assert_eq!(
+            found(&[METHOD, MISS, METHOD, "_exit", ENCODE, "dlclose"]),
+            [MISS, METHOD, "_exit", ENCODE, "dlclose"]
+        );
         assert_eq!(
             found(&["_init", MISS, "_start", "mcount", COUNT, "dlclose", COPY, MINE, COPY]),
             [MISS, "mcount", COUNT, "dlclose", COPY]

@@ -86,7 +86,7 @@ fn note(analysis: &Analysis<'_>, graph: &DrawnGraph) -> String {
         (0, 0) => times.to_owned(),
         _ => format!("{times}; left out: {functions} functions, {calls} arrows"),
     };
-    warnings::of(analysis).into_iter().chain([note]).collect::<Vec<_>>().join("; ")
+    warnings::brief(analysis).into_iter().chain([note]).collect::<Vec<_>>().join("; ")
 }
 
 /// The lines of a box.

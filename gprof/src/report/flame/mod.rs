@@ -114,7 +114,7 @@ fn hatches(out: &mut dyn Write) -> io::Result<()> {
 
 fn head(analysis: &Analysis<'_>, flame: &Flame, out: &mut dyn Write) -> io::Result<()> {
     let path = analysis.images().first().map(|image| image.path.as_os_str().as_encoded_bytes()).unwrap_or_default();
-    let title = warnings::titled(String::from_utf8_lossy(base(path)).into_owned(), &warnings::of(analysis));
+    let title = warnings::titled(String::from_utf8_lossy(base(path)).into_owned(), analysis);
     let (title, legend) = (escaped(title.as_bytes()), legend(analysis, flame));
     writeln!(
         out,

@@ -16,6 +16,7 @@ const MADV_DONTNEED: usize = 4;
 const MADV_NOHUGEPAGE: usize = 15;
 const MADV_DONTDUMP: usize = 16;
 const MADV_WIPEONFORK: usize = 18;
+const MADV_POPULATE_READ: usize = 22;
 pub(crate) const RLIMIT_AS: usize = 9;
 const MAP_SHARED: usize = 1;
 const MAP_FIXED: usize = 0x10;
@@ -73,6 +74,15 @@ fn unmap_rest(reserve: &Reserve) {
         // SAFETY: whole pages of the reserve, which nobody has taken.
         unsafe { unmap(ptr::with_exposed_provenance_mut(unused), length) };
     }
+}
+
+/// Makes the pages of some memory present, as reading each of them would. A page that nothing has touched still takes no
+/// memory. The result says whether all pages could be read; kernels before 5.14 do nothing. Async-signal-safe.
+pub(crate) fn make_present(address: usize, length: usize) -> bool {
+    let start = address & !(PAGE - 1);
+    // SAFETY: the content of the memory does not change, whatever memory it is.
+    unsafe { call(numbers::MADVISE, [start, address.wrapping_add(length).wrapping_sub(start), MADV_POPULATE_READ]) }
+        .is_ok()
 }
 
 /// Fills the reserve with new memory of this size, which is followed by `more` bytes for the caller. The result is the

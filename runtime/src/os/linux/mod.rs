@@ -74,7 +74,9 @@ pub use maps::copy_own_memory;
 pub(crate) use maps::{MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, path_of_file};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use memory::RLIMIT_AS;
-pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve};
+pub(crate) use memory::{
+    PAGE, make_present, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve,
+};
 pub use memory::{clear, map, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
 pub use readable::{is_readable, is_readable_in_handler};

@@ -38,6 +38,8 @@ fn reason(cut: Cut) -> CutReason {
         Cut::NoTable => CutReason::NO_TABLE,
         Cut::Unreadable => CutReason::UNREADABLE,
         Cut::Misled => CutReason::BAD_FRAME,
+        Cut::CopyTooSmall => CutReason::COPY_TOO_SMALL,
+        Cut::CopyIncomplete => CutReason::COPY_INCOMPLETE,
     }
 }
 

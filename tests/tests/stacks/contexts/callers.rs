@@ -8,12 +8,12 @@ use crate::support::{Program, directory, library, quiet, root, tool};
 /// A program, and how to build it.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    source: &'static str,
-    compiler: &'static str,
-    flags: &'static [&'static str],
+    pub(crate) source: &'static str,
+    pub(crate) compiler: &'static str,
+    pub(crate) flags: &'static [&'static str],
 }
 
-const fn c(name: &'static str, source: &'static str, flags: &'static [&'static str]) -> Kind {
+pub(crate) const fn c(name: &'static str, source: &'static str, flags: &'static [&'static str]) -> Kind {
     Kind { name, source, compiler: "cc", flags }
 }
 

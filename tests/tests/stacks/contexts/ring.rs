@@ -12,9 +12,13 @@ use crate::contexts::clocks::disagreements;
 use crate::contexts::run::Run;
 use crate::support::{Program, library, ticks};
 
-/// Runs the program, sampled by the ring; false with a message if the ring is forbidden.
+/// Runs the program for a second, sampled by the ring; false with a message if the ring is forbidden.
 fn run(program: &Program, rate: &str, variables: &[(&str, &str)]) -> bool {
-    let mut command = program.command(&["cpu", "1"]);
+    run_with(program, &["cpu", "1"], rate, variables)
+}
+
+fn run_with(program: &Program, words: &[&str], rate: &str, variables: &[(&str, &str)]) -> bool {
+    let mut command = program.command(words);
     command.envs([("GMON_SAMPLER", "perf"), ("GMON_HZ", rate)]).envs(variables.iter().copied());
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -79,8 +83,29 @@ fn a_stack_beyond_the_copy_is_cut_and_its_innermost_frames_are_known() {
     let (deep, flat) = (places["burn_deep"], places["burn_flat"]);
     assert!(deep > 0 && flat > 0, "{places:?}");
     assert!(inclusive["recurse"] >= deep && inclusive["flat"] >= flat, "{inclusive:?}");
-    assert!(run.cuts()[&CutReason::UNREADABLE] >= deep, "{:?}", run.cuts());
+    assert!(run.cuts()[&CutReason::COPY_TOO_SMALL] >= deep, "{:?}", run.cuts());
     assert!(inclusive["main"] >= flat, "{inclusive:?}");
+}
+
+#[test]
+fn pages_that_nothing_has_touched_hide_no_callers() {
+    let library = format!("-B{}", library().display());
+    let flags = ["-pg", &library, "-O1", "-fno-stack-clash-protection"];
+    let program = Program::compile_with("cc", "contexts-ring-untouched", "contexts/untouched.c", &flags);
+    // The stack is whole from the second look at the ring on, and a ring has room for the samples of a sixteenth of a second. The stacks
+    // of later threads are whole from the beginning.
+    for (place, part) in [("thread", 4), ("threads", 8), ("coroutine", 4)] {
+        if !run_with(&program, &[place, "2"], "1000", &[]) {
+            return;
+        }
+        let run = read(&program);
+        run.check_sums();
+        let (inclusive, cuts) = (run.inclusive(), run.cuts());
+        let incomplete = cuts.get(&CutReason::COPY_INCOMPLETE).copied().unwrap_or(0);
+        assert!(inclusive["burn"] > 0 && inclusive["caller"] + run.not_whole() >= inclusive["burn"], "{inclusive:?}");
+        assert!(incomplete <= run.total() / part, "{place}: {cuts:?} of {}", run.total());
+        assert!(run.not_whole() < run.total() / 3, "{place}: {cuts:?} of {}", run.total());
+    }
 }
 
 #[test]

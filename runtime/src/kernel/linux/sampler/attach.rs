@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use super::clock::{Clock, time};
 use super::mark::{OF_THREAD, value};
 use super::producer::{HAS_TIMERS, PROCESS, PRODUCER, RING, THREAD_REFUSED, THREADS, tell};
-use super::{first_period, process};
+use super::{first_period, process, ring};
 use crate::os::{Errno, SignalSet, Timer};
 use crate::samples::bins;
 
@@ -21,7 +21,10 @@ impl Clock {
         self.thread.store(thread, SeqCst);
         match PRODUCER.load(SeqCst) {
             THREADS => {}
-            RING => return first_period::begin(self, thread, blocked),
+            RING => {
+                ring::prepare_stack();
+                return first_period::begin(self, thread, blocked);
+            }
             _ => return,
         }
         match Timer::for_this_thread(time(), thread, value(OF_THREAD)) {

@@ -25,6 +25,8 @@ pub(super) struct Copied {
     pub(super) stack: u64,
     /// The number of these bytes.
     pub(super) length: usize,
+    /// The number of bytes that the kernel was asked for. The kernel copies only pages that are in memory, up to the first other page.
+    pub(super) wanted: usize,
 }
 
 /// The number of registers with a copy of a stack.
@@ -104,8 +106,8 @@ fn sample(at: &impl Fn(u64) -> u64, position: u64, size: u64) -> Record {
     let copied = at(stack - WORD);
     let behind = stack.saturating_add(copied);
     let is_inside = copied > 0 && behind.checked_add(WORD).is_some_and(|end| end <= position + size);
-    let length = if is_inside { at(behind).min(copied) as usize } else { 0 };
-    let copied = Copied { registers, sp: register(PERF_STACK_POINTER), stack, length };
+    let (length, wanted) = if is_inside { (at(behind).min(copied) as usize, copied as usize) } else { (0, 0) };
+    let copied = Copied { registers, sp: register(PERF_STACK_POINTER), stack, length, wanted };
     Record::Sample(register(PERF_PROGRAM_COUNTER), thread, Some(copied))
 }
 
@@ -157,11 +159,15 @@ pub(super) mod tests {
         ring.write(SAMPLE, &[THREAD, 0, 0]);
         ring.write(SAMPLE, &[&[THREAD, 2], &registers[..], &[u64::MAX, 1]].concat());
         let (pc, sp) = (0x1000 + PERF_PROGRAM_COUNTER, 0x1000 + PERF_STACK_POINTER);
-        let first = Copied { registers: 24, sp, stack: (4 + REGISTERS) * WORD, length: 48 };
+        let first = Copied { registers: 24, sp, stack: (4 + REGISTERS) * WORD, length: 48, wanted: 64 };
         let found = all(&ring, 0);
         assert_eq!((found.len(), found[0]), (3, Record::Sample(pc, 8, Some(first))));
         for record in &found[1..] {
-            assert!(matches!(record, Record::Sample(at, 8, Some(Copied { length: 0, .. })) if *at == pc), "{record:?}");
+            let is_empty = |copied: &Copied| (copied.length, copied.wanted) == (0, 0);
+            assert!(
+                matches!(record, Record::Sample(at, 8, Some(copied)) if *at == pc && is_empty(copied)),
+                "{record:?}"
+            );
         }
         assert_eq!(sample_size(64), ((registers.len() + stack.len() + 3) * 8) as u32);
     }

@@ -4,6 +4,7 @@
 //! stops, when the file is written, before an object is closed, and, before they can be full, after some of the process's CPU
 //! time. The signal of a timer of the process asks for that, and goes to a thread that runs, not to a sleeping thread.
 
+use core::cell::Cell;
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
@@ -15,8 +16,8 @@ use super::records::{self, Copied, Record, sample_size};
 use crate::file::live;
 use crate::message::say;
 use crate::os::{
-    Errno, PERF_ORDER, PERF_PROGRAM_COUNTER, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map,
-    sample_on, set_blocked_signals,
+    Errno, PERF_ORDER, PERF_PROGRAM_COUNTER, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals,
+    make_present, map, sample_on, set_blocked_signals,
 };
 use crate::per_process::PER_PROCESS;
 use crate::samples::{self, bins, contexts};
@@ -52,6 +53,9 @@ static INTERVAL_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
 /// The bytes of the stack in each sample; 0 for none.
 static STACK: AtomicU32 = AtomicU32::new(0);
+
+/// Whether a copy of a stack ended at a page that nothing had touched.
+static HAS_UNTOUCHED: AtomicBool = AtomicBool::new(false);
 
 /// Whether only the program's own code is sampled, because sampling the kernel requires privileges.
 static ONLY_PROGRAM: AtomicBool = AtomicBool::new(false);
@@ -189,10 +193,26 @@ fn for_each_ring(mut each: impl FnMut(&Ring)) {
 fn count(words: &[AtomicU64], record: Record) {
     match record {
         Record::Sample(pc, _, None) => samples::count_without_stack(pc, 1),
-        Record::Sample(pc, thread, Some(Copied { registers, sp, stack, length })) => {
-            let (order, program_counter) = (PERF_ORDER, PERF_PROGRAM_COUNTER);
-            let copied = CopiedStack { thread, words, registers, order, program_counter, sp, stack, length };
+        Record::Sample(pc, thread, Some(Copied { registers, sp, stack, length, wanted })) => {
+            let (order, program_counter, is_incomplete) = (PERF_ORDER, PERF_PROGRAM_COUNTER, Cell::new(false));
+            let copied = CopiedStack {
+                thread,
+                words,
+                registers,
+                order,
+                program_counter,
+                sp,
+                stack,
+                length,
+                wanted,
+                is_incomplete,
+            };
             samples::count(pc, 1, Stack::Copied(&copied));
+            if copied.is_incomplete.get() {
+                HAS_UNTOUCHED.store(true, Relaxed);
+                // The thread's next sample is whole, if the stack is still there.
+                let _ = make_present(sp.wrapping_add(length), wanted - length);
+            }
         }
         Record::Name(thread, name) => contexts::name_thread(thread, name),
         // Losses while nothing is counted do not matter.
@@ -203,6 +223,19 @@ fn count(words: &[AtomicU64], record: Record) {
         Record::Throttled => {
             PER_PROCESS.throttled.fetch_add(1, Relaxed);
         }
+    }
+}
+
+/// Makes the next pages of this thread's stack present, because the kernel copies only pages that are in memory: a function with a large
+/// array that nothing has touched yet would hide its callers. May be called below mcount.
+pub(super) fn prepare_stack() {
+    /// As much as the largest copy.
+    const LENGTH: usize = 32 << 10;
+    // Each page takes time in each thread, and few programs have such functions.
+    if HAS_UNTOUCHED.load(Relaxed) {
+        let here = 0_u8;
+        // The stack may be smaller. Then `count` makes its pages present.
+        let _ = make_present((&raw const here).addr().saturating_sub(LENGTH), LENGTH);
     }
 }
 
