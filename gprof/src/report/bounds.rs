@@ -57,7 +57,7 @@ pub(super) fn introduction(analysis: &Analysis<'_>, bounds: &BoundsTable, out: &
                 Functions that libraries call may have more callers, or main began before the profile.\n",
             )?,
             BoundsDoubt::JumpsAreUnknown { count } => {
-                writeln!(out, "{count} called function(s) may have ended in tail calls: their jumps are not known.")?
+                writeln!(out, "{count} called function(s) may have ended in tail calls: their jumps are not known.")?;
             }
             BoundsDoubt::NegativeSamples => out.write_all(b"a counter of samples is negative.\n")?,
         }
