@@ -108,3 +108,6 @@ pub const WALKS_STACKS: bool = true;
 /// Whether the runtime hears when the program gives up the means to read the list of its objects: the start-up objects
 /// replace the functions by which programs do so.
 pub const HEARS_OF_LOSSES: bool = cfg!(feature = "start");
+/// Whether the runtime finds its directory again by the path, and so holds no descriptor, and writes beyond the soft limit of the
+/// size of files. Otherwise the runtime holds the directory, which takes less code.
+pub const HOLDS_LITTLE: bool = true;

@@ -89,3 +89,6 @@ pub const NEEDS_ENDBR: bool = true;
 pub const WALKS_STACKS: bool = false;
 /// Whether the runtime hears when the program gives up the means to read the list of its objects.
 pub const HEARS_OF_LOSSES: bool = false;
+/// Whether the runtime finds its directory again by the path, and so holds no descriptor, and writes beyond the soft limit of the
+/// size of files. Otherwise the runtime holds the directory, which takes less code.
+pub const HOLDS_LITTLE: bool = false;
