@@ -50,6 +50,7 @@ use call::call;
 pub(crate) use descriptor::{CURRENT, Fd};
 pub use errno::{Errno, set_errno};
 pub use executed_path::executed_path;
+pub use file_calls::HOLDS_LITTLE;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 pub use guarded::{can_be_written, read, write};
 pub(crate) use limits::restore_limit;
@@ -91,6 +92,3 @@ pub const NEEDS_ENDBR: bool = false;
 pub const WALKS_STACKS: bool = false;
 /// Whether the runtime hears when the program gives up the means to read the list of its objects.
 pub const HEARS_OF_LOSSES: bool = false;
-/// Whether the runtime finds its directory again by the path, and so holds no descriptor, and writes beyond the soft limit of the
-/// size of files. Otherwise the runtime holds the directory, which takes less code.
-pub const HOLDS_LITTLE: bool = false;

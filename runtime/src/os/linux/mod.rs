@@ -60,6 +60,7 @@ pub(crate) use file::file_mask;
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use file::{can_write_files, remember_mask};
 pub(crate) use file::{changed_mask, is_path_of, push_command_line, push_current_directory, push_program_path};
+pub use file_calls::HOLDS_LITTLE;
 pub(crate) use file_calls::O_RDWR;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 #[cfg(any(test, feature = "runtime"))]
@@ -108,6 +109,3 @@ pub const WALKS_STACKS: bool = true;
 /// Whether the runtime hears when the program gives up the means to read the list of its objects: the start-up objects
 /// replace the functions by which programs do so.
 pub const HEARS_OF_LOSSES: bool = cfg!(feature = "start");
-/// Whether the runtime finds its directory again by the path, and so holds no descriptor, and writes beyond the soft limit of the
-/// size of files. Otherwise the runtime holds the directory, which takes less code.
-pub const HOLDS_LITTLE: bool = true;

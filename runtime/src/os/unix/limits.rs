@@ -3,9 +3,9 @@
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::Errno;
 pub(super) use super::file_calls::RLIMIT_NOFILE;
-use super::file_calls::{read_limit, write_limit};
-use super::{Errno, HOLDS_LITTLE};
+use super::file_calls::{HOLDS_LITTLE, read_limit, write_limit};
 
 /// The limit of the size of files.
 const RLIMIT_FSIZE: usize = 1;
