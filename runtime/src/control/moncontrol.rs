@@ -13,6 +13,8 @@ use crate::file::{self, Children};
 use crate::kernel;
 use crate::message::{say, say_count, say_error};
 use crate::objects::{self, Tally, program};
+#[cfg(feature = "start")]
+use crate::os::NO_SIGNALS;
 use crate::os::{Errno, SignalSet, a_moment, block_signals, give_way, set_blocked_signals, unix_time};
 use crate::per_process::{DONE, NOBODY, PER_PROCESS, become_writer_soon};
 use crate::samples::{bins, contexts, outside_text};
@@ -45,7 +47,7 @@ const SCALE: u32 = 0x8000;
 
 /// Starts profiling the addresses from `lowpc` to `highpc`; the file is in `directory`, or in the current directory.
 /// With `live`, the process counts in the file itself if possible. Only the first call has an effect. A failure is
-/// reported in one line, and the program runs on. Signals must be blocked; the thread will block the signals `blocked`.
+/// reported in one line, and the program runs on. Signals should be blocked; the thread will block the signals `blocked`.
 pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live: bool, blocked: SignalSet) {
     if STARTED.swap(true, SeqCst) {
         return;
@@ -161,9 +163,8 @@ pub(super) fn current() -> Option<Buffer> {
 #[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
-    let blocked = block_signals();
-    start(lowpc as usize, highpc as usize, None, false, blocked);
-    set_blocked_signals(kernel::to_be_blocked(blocked));
+    // A handler that comes meanwhile may make the thread's record, which then serves.
+    start(lowpc as usize, highpc as usize, None, false, NO_SIGNALS);
 }
 
 /// glibc's own name for [`monstartup`].
@@ -335,7 +336,6 @@ pub(crate) extern "C" fn after_fork_in_child() {
         bins::leave_file();
     }
     let has_left = file::leave_file();
-    file::release_directory(); // another thread may have been writing
     let leaves_nothing = file::children_leave(Children::None);
     if leaves_nothing {
         bins::stop(); // the kernel's part starts no sampler then

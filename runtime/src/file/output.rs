@@ -11,8 +11,8 @@ use super::names::{
 };
 use crate::message::{remember_standard_error, say_cure};
 use crate::os::{
-    CURRENT, Errno, Fd, Status, changed_mask, effective_user, is_path_of, process_id, push_current_directory,
-    restore_limit,
+    CURRENT, Errno, Fd, HOLDS_LITTLE, Status, changed_mask, effective_user, is_path_of, process_id,
+    push_current_directory, restore_limit,
 };
 use crate::ownership::{FORKED, own};
 use crate::per_process::PER_PROCESS;
@@ -58,7 +58,7 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     let mut status = fd.status();
     let is_it = |path: &CStr| status.as_ref().is_ok_and(|status| is_path_of(path, status));
     let is_found_again = captured.path.as_c_str().is_some_and(is_it);
-    if !is_found_again {
+    if !is_found_again || !HOLDS_LITTLE {
         if fd == CURRENT {
             fd = Fd::open_directory(c".")?;
             status = fd.status();
@@ -80,7 +80,7 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
 /// Closes the descriptor of the directory, unless it is held, and undoes what writing has changed. Call this after each writing.
 pub(crate) fn release_directory() {
     restore_limit();
-    if !IS_HELD.load(Relaxed) {
+    if HOLDS_LITTLE && !IS_HELD.load(Relaxed) {
         let directory = DIRECTORY.swap(NONE, Relaxed);
         if directory >= 0 {
             let _ = Fd(directory).close();
@@ -460,7 +460,7 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
     let known = Fd(DIRECTORY.load(Relaxed));
     let is_captured = |now: &Status| captured.status.is_some_and(|then| now.is_same_file(&then));
     let mut refusal = (&b"find its directory"[..], Errno::ENOENT);
-    if IS_HELD.load(Relaxed) {
+    if !HOLDS_LITTLE || IS_HELD.load(Relaxed) {
         // The program may have closed the descriptor and opened another file with its number.
         match known.status() {
             Ok(now) if is_captured(&now) && now.links > 0 => return Ok(known),
@@ -477,7 +477,7 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
     }
     // The program may have renamed the directory and be there still.
     let again = CStr::from_bytes_with_nul(captured.path.as_bytes()).unwrap_or(c".");
-    for place in [again, c"."] {
+    for place in [again, c"."].into_iter().take(if HOLDS_LITTLE { 2 } else { 1 }) {
         let found = match Fd::open_directory(place) {
             Ok(found) => found,
             Err(error) => {
@@ -487,7 +487,7 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
         };
         if let Some(now) = found.status().ok().filter(is_captured) {
             if now.links > 0 {
-                IS_HELD.store(false, Relaxed);
+                IS_HELD.store(!HOLDS_LITTLE, Relaxed);
                 DIRECTORY.store(found.0, Relaxed);
                 return Ok(found);
             }

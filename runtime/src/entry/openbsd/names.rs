@@ -4,13 +4,15 @@ use core::ffi::{c_int, c_ulong, c_void};
 use core::sync::atomic::AtomicI32;
 
 use crate::control;
+#[cfg(feature = "start")]
+use crate::os::NO_SIGNALS;
 
 /// `void _monstartup(unsigned long lowpc, unsigned long highpc)`: `monstartup`. Only the first call has an effect, and the start-up code
 /// makes this first call. (Without start-up code, the function is in `by_hand`.)
 #[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn _monstartup(lowpc: c_ulong, highpc: c_ulong) {
-    control::start(lowpc as usize, highpc as usize, None, false);
+    control::start(lowpc as usize, highpc as usize, None, false, NO_SIGNALS);
 }
 
 /// `struct gmonparam *_gmon_alloc(void)`, by which libpthread allocates a new thread's tables. Returns null, because the runtime

@@ -5,9 +5,10 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use super::fork::after_fork_in_child;
 use super::settings;
 use crate::control::{self, _mcleanup, after_fork_in_parent, before_fork, forget_outside, is_profiled};
+use crate::kernel;
 use crate::message::remember_standard_error;
 use crate::objects::program;
-use crate::os::has_other_rights;
+use crate::os::{block_signals, has_other_rights, reserve, set_blocked_signals};
 
 /// An entry of `.preinit_array` or `.init_array`.
 type Initializer = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char, *const c_void);
@@ -80,7 +81,10 @@ pub(super) unsafe fn begin(envp: *const *const c_char, (lowpc, highpc): (usize, 
     forget_outside();
     // SAFETY: the caller guarantees that this is the environment. libc has set the name to a string.
     let settings = unsafe { settings::read(CStr::from_ptr(__progname), envp) };
-    control::start(lowpc, highpc, settings.directory.map(|fd| fd.0), false);
+    let blocked = block_signals();
+    reserve();
+    control::start(lowpc, highpc, settings.directory.map(|fd| fd.0), false, blocked);
+    set_blocked_signals(kernel::to_be_blocked(blocked));
     if is_profiled() {
         settings.prepare_snapshots();
     }

@@ -7,6 +7,10 @@ use super::{Errno, call, numbers};
 /// The limit of the number of descriptors (`sys/resource.h`).
 pub(super) const RLIMIT_NOFILE: usize = 8;
 
+/// Whether the runtime finds its directory again by the path, and so holds no descriptor, and writes beyond the soft limit of the
+/// size of files. Otherwise the runtime holds the directory, which takes less code.
+pub const HOLDS_LITTLE: bool = false;
+
 /// Waits at most this number of milliseconds for the events of a `struct pollfd`.
 pub(super) fn poll(polled: &mut [i32; 2], milliseconds: u32) -> Result<usize, Errno> {
     // SAFETY: the kernel reads and writes one 8-byte structure.

@@ -50,6 +50,7 @@ use call::call;
 pub(crate) use descriptor::{CURRENT, Fd};
 pub use errno::{Errno, set_errno};
 pub use executed_path::executed_path;
+pub use file_calls::HOLDS_LITTLE;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 pub use guarded::{can_be_written, read, write};
 pub(crate) use limits::restore_limit;

@@ -17,6 +17,10 @@ pub(super) const F_DUPFD_CLOEXEC: usize = 1030;
 /// The limit of the number of descriptors (`asm-generic/resource.h`).
 pub(super) const RLIMIT_NOFILE: usize = 7;
 
+/// Whether the runtime finds its directory again by the path, and so holds no descriptor, and writes beyond the soft limit of the
+/// size of files. Otherwise the runtime holds the directory, which takes less code.
+pub const HOLDS_LITTLE: bool = true;
+
 /// Waits at most this number of milliseconds for the events of a `struct pollfd`.
 pub(super) fn poll(polled: &mut [i32; 2], milliseconds: u32) -> Result<usize, Errno> {
     let time = [0, u64::from(milliseconds) * 1_000_000];

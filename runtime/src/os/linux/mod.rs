@@ -60,6 +60,7 @@ pub(crate) use file::file_mask;
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use file::{can_write_files, remember_mask};
 pub(crate) use file::{changed_mask, is_path_of, push_command_line, push_current_directory, push_program_path};
+pub use file_calls::HOLDS_LITTLE;
 pub(crate) use file_calls::O_RDWR;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 #[cfg(any(test, feature = "runtime"))]

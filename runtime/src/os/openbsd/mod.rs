@@ -49,6 +49,7 @@ use call::call;
 pub(crate) use descriptor::{CURRENT, Fd};
 pub use errno::{Errno, set_errno};
 pub(crate) use execute::execute;
+pub use file_calls::HOLDS_LITTLE;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 pub(crate) use limits::restore_limit;
 pub(crate) use maps::{

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::Errno;
 pub(super) use super::file_calls::RLIMIT_NOFILE;
-use super::file_calls::{read_limit, write_limit};
+use super::file_calls::{HOLDS_LITTLE, read_limit, write_limit};
 
 /// The limit of the size of files.
 const RLIMIT_FSIZE: usize = 1;
@@ -42,7 +42,10 @@ pub(super) fn set_limit(of: usize, limit: Limit) -> Result<(), Errno> {
 pub(super) fn within_limit(size: usize) -> Result<(), Errno> {
     match limit(RLIMIT_FSIZE) {
         Some(limit) if size as u64 > limit.now => {
-            if size as u64 > limit.most || set_limit(RLIMIT_FSIZE, Limit { now: limit.most, ..limit }).is_err() {
+            if !HOLDS_LITTLE
+                || size as u64 > limit.most
+                || set_limit(RLIMIT_FSIZE, Limit { now: limit.most, ..limit }).is_err()
+            {
                 return Err(Errno::EFBIG);
             }
             LOWERED.store(limit.now.wrapping_add(1), Relaxed);
@@ -57,6 +60,9 @@ static LOWERED: AtomicU64 = AtomicU64::new(0);
 
 /// Restores the soft limit of the size of files. Call this after each writing of files.
 pub(crate) fn restore_limit() {
+    if !HOLDS_LITTLE {
+        return;
+    }
     let before = LOWERED.swap(0, Relaxed);
     if let Some(now) = before.checked_sub(1)
         && let Some(limit) = limit(RLIMIT_FSIZE)

@@ -24,13 +24,14 @@ extern "C" fn at_fork(fork: extern "C" fn() -> bool) {
 #[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn at_sandbox(is_refused: bool) {
-    use crate::control::{get_ready, is_in_file, is_profiled, snapshot, write_snapshot};
+    use crate::control::{get_ready, hold, is_in_file, is_profiled, snapshot, write_snapshot};
     use crate::process::exits;
 
     if is_refused {
         snapshot::watch_again();
         exits::watch_again(crate::os::NO_SIGNALS);
     } else if is_profiled() && !is_in_file() {
+        hold(true);
         get_ready(true, false);
         snapshot::unwatch();
         exits::give_way();

@@ -14,6 +14,8 @@ use crate::text::Text;
 pub const IS_TEXT_READABLE: bool = true;
 pub const WALKS_STACKS: bool = false;
 pub const NEEDS_ENDBR: bool = false;
+pub const HEARS_OF_LOSSES: bool = false;
+pub const HOLDS_LITTLE: bool = true;
 
 // Walks through stacks.
 
@@ -199,6 +201,18 @@ impl Fd {
 pub(crate) fn file_mask() -> usize {
     loop {}
 }
+pub(crate) fn changed_mask() -> usize {
+    loop {}
+}
+pub(crate) fn restore_limit() {
+    loop {}
+}
+pub(crate) fn push_current_directory<const N: usize>(path: &mut Text<N>) {
+    loop {}
+}
+pub(crate) fn is_path_of(path: &CStr, status: &Status) -> bool {
+    loop {}
+}
 pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     loop {}
 }
@@ -321,7 +335,7 @@ pub fn block_signals() -> SignalSet {
 pub(crate) fn try_to_block_signals() -> Result<SignalSet, Errno> {
     loop {}
 }
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct SignalSet([u32; 4]);
 pub(crate) const NO_SIGNALS: SignalSet = SignalSet([0; 4]);
 pub(crate) struct SavedSignals([AtomicU32; 4]);
