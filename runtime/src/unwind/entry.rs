@@ -136,7 +136,7 @@ mod tests {
         let section = Section { address: 0x1000, bytes: &bytes };
         let entry = Entry::read(section, 8 + common.len())?;
         let (mut programs, common) = ([entry.program, entry.common.program], &entry.common);
-        let [program, other] = programs.each_mut().map(|program| program.u8());
+        let [program, other] = programs.each_mut().map(Cursor::u8);
         assert_eq!((program, common.code_alignment, common.data_alignment), (other, 1, -8));
         assert!(programs.iter().all(Cursor::is_at_end));
         let range = [entry.start, entry.length];

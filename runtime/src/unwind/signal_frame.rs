@@ -65,10 +65,10 @@ mod tests {
         memory.write(0x4000, &[&CODE[..], &[0xee; 4]].concat());
         assert_eq!(context(&memory, 0x4000, false), Some(0x8010));
         assert_eq!([true, false].map(|is_exact| context(&memory, 0x400a, is_exact)), [Some(0x8010), None]);
-        for other in 0..CODE.len() {
+        for (other, byte) in CODE.iter().enumerate() {
             memory.write(0x4000 + other, &[0xee]);
             assert_eq!(context(&memory, 0x4000, true), None, "{other}");
-            memory.write(0x4000 + other, &[CODE[other]]);
+            memory.write(0x4000 + other, &[*byte]);
         }
         memory.words(0x8018, &[7, 8, 9]);
         assert_eq!([0, 1, 2].map(|number| signals.register(&memory, 0x8010, number)), [Some(7), Some(9), None]);
