@@ -153,6 +153,7 @@ mod tests {
     use super::super::threads;
     use super::*;
     use crate::arch::set_entry_index;
+    use crate::per_process::position;
 
     /// The nodes as (parent, address, ticks).
     fn nodes(contexts: &Contexts) -> Vec<(u32, u64, u64)> {
@@ -311,5 +312,29 @@ mod tests {
         let [(3, lost)] = cuts(&contexts)[..] else { panic!("{:?}", cuts(&contexts)) };
         assert_eq!(ticks(&contexts) + lost, chains + 5 + others);
         assert_eq!(contexts.tree.nodes.load(Relaxed), MOST_NODES);
+    }
+
+    #[test]
+    fn a_full_tree_keeps_the_reason_why_a_chain_was_cut() {
+        let contexts = Contexts::new();
+        let full = MOST_NODES - NODES_WITHOUT_ROOM;
+        assert!((0..=position(MOST_NODES).0).all(|number| contexts.tree.segment_or_new(number).is_some()));
+        contexts.tree.nodes.store(full, Relaxed);
+        let frames = [0x30, 0x20, 0x10];
+        contexts.count_chain(None, &frames, &[], Ending::Cut(Cut::TooDeep), 1);
+        contexts.count_chain(None, &frames, &[7, 8], Ending::Cut(Cut::TooDeep), 2);
+        contexts.count_chain(None, &frames, &[], Ending::Cut(Cut::NoTable), 3);
+        contexts.count_chain(None, &frames, &[], Ending::Outermost, 4);
+        let mut tops = Vec::new();
+        contexts.tree.each(|_, node| {
+            if node.number > full && node.parent == ROOT {
+                tops.push(node.address);
+            }
+        });
+        let [too_deep, gap, no_table] =
+            [CutReason::TOO_DEEP, CutReason::NO_MEMORY, CutReason::NO_TABLE].map(|reason| address_of(reason.place()));
+        // The two outer frames of the second chain are missing, instead of the frames in the middle.
+        assert_eq!(tops, [too_deep, gap, no_table, 0x10]);
+        assert_eq!((contexts.tree.nodes.load(Relaxed) - full, cuts(&contexts)), (15, vec![]));
     }
 }
