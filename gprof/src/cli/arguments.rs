@@ -322,7 +322,8 @@ pub(super) struct Arguments {
     pub(super) images: Vec<PathBuf>,
 
     /// Print what changed since a base: an earlier run, or a run of another build. FILES are profiles with commas between
-    /// them; an executable or shared object before profiles is their program. Without one, the program is the same
+    /// them; an executable or shared object before profiles is their program. Without one, the program is the same.
+    /// Changes that chance explains are marked as noise
     #[arg(long, value_name = "FILES", action = ArgAction::Append, help_heading = "Files")]
     pub(super) base: Vec<OsString>,
 

@@ -1,8 +1,9 @@
 //! Inlined functions inside of one that has no range.
 //!
-//! DWARF 2 has no lists of ranges, and does not tell where a function was called. So a compiler that keeps to this version (gcc -gdwarf-2 -gstrict-dwarf) gives an empty range to
-//! an inlined function whose code has several ranges. addr2line looks for an inlined function in the range of the one around it,
-//! and does not find what was inlined into such a function.
+//! DWARF 2 has no lists of ranges, and does not tell where a function was called. So a compiler that keeps to this
+//! version (gcc -gdwarf-2 -gstrict-dwarf) gives an empty range to an inlined function whose code has several ranges.
+//! addr2line looks for an inlined function in the range of the one around it, and does not find what was inlined into
+//! such a function.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -57,8 +58,8 @@ impl<'a> AllUnreached<'a> {
     }
 }
 
-/// Returns the innermost of nested ranges from each address on where this changes. Where ranges overlap otherwise, the one that
-/// starts first counts to its end.
+/// Returns the innermost of nested ranges from each address on where this changes. Where ranges overlap otherwise, the
+/// one that starts first counts to its end.
 fn starts(mut code: Vec<(Range<u64>, usize)>) -> Vec<(u64, Option<usize>)> {
     code.sort_by_key(|(range, index)| (range.start, Reverse(range.end), *index));
     let (mut found, mut open) = (Vec::new(), Vec::<(u64, usize)>::new());
@@ -138,6 +139,7 @@ impl<'a> Unit<'_, 'a, '_> {
             let text = |name| entry.attr_value(name).and_then(|value| self.text(&value));
             let linkage = text(gimli::DW_AT_linkage_name).or_else(|| text(gimli::DW_AT_MIPS_linkage_name));
             if let Some(name) = linkage.or_else(|| text(gimli::DW_AT_name)) {
+                work.take(name.len() as u64);
                 return Some(name);
             }
             let origin = entry.attr_value(gimli::DW_AT_abstract_origin);

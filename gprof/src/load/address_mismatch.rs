@@ -14,8 +14,8 @@ const LIVE_PAGES: [u64; 2] = [1 << 12, 1 << 16];
 /// Addresses are mapped in pages, so that ranges may differ by less than a page.
 const PAGE: u64 = 4096;
 
-/// The addresses that a profile may have: those of the program's code, and those that the program's own runtime samples, if the image
-/// tells. MinGW's linker may define `etext`, where the samples end, behind the code.
+/// The addresses that a profile may have: those of the program's code, and those that the program's own runtime
+/// samples, if the image tells. MinGW's linker may define `etext`, where the samples end, behind the code.
 pub(super) fn expected(code: &Range<u64>, sampled: Option<&Range<u64>>) -> Range<u64> {
     let sampled = sampled.filter(|sampled| !sampled.is_empty()).unwrap_or(code);
     code.start.min(sampled.start)..code.end.max(sampled.end)

@@ -2,8 +2,8 @@
 //! lines.
 //!
 //! A range of code from one line of one function gets a symbol with the name of the function and without the type for
-//! functions. Inlined code gets the name of the inlined function. Other code of a copy that the compiler made gets the copy's name
-//! (`f.cold`), as in reports of functions; the debug information has the name of the function there.
+//! functions. Inlined code gets the name of the inlined function. Other code of a copy that the compiler made gets the
+//! copy's name (`f.cold`), as in reports of functions; the debug information has the name of the function there.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -123,8 +123,8 @@ fn functions_are_joined_by_name() {
     assert_eq!(found[4..], rest);
     assert_eq!(summary(&base, &new, options().top(1)), expected[..1]);
     assert_eq!(summary(&base, &new, options().min_percent(5.0)), expected[..1]);
-    // All samples of a new function are a change, and their error is the root of their number. Two changes of this report may be
-    // more than noise, those of `main` and `new`, so the limit is 3.481 errors.
+    // All samples of a new function are a change, and their error is the root of their number. Two changes of this
+    // report may be more than noise, those of `main` and `new`, so the limit is 3.481 errors.
     let of_new = |samples: u64| {
         let new = program(&[("main", false, 1, 0), ("new", false, samples, 0)], 100);
         summary(&program(&[("main", false, 1, 0)], 100), &new, options())[0].clone()

@@ -141,8 +141,8 @@ fn busy(samples: f64) -> Run {
     run
 }
 
-/// One of 1,000 comparisons of equal programs may show a change. If 2,000 comparisons do so as often, more than 15 of them show
-/// one with a probability below 1e-9.
+/// One of 1,000 comparisons of equal programs may show a change. If 2,000 comparisons do so as often, more than 15 of
+/// them show one with a probability below 1e-9.
 #[test]
 fn equal_programs_have_no_changes() {
     let same = |run: Run| [run, run];

@@ -306,7 +306,8 @@ fn calls_from_beyond_the_section() {
     assert!(text.contains("/244         _fini ["), "{text}");
 }
 
-/// In DWARF 2, an inlined function whose code has several ranges has an empty one. Functions that were inlined into it are found.
+/// In DWARF 2, an inlined function whose code has several ranges has an empty one. Functions that were inlined into it
+/// are found.
 #[test]
 fn inlined_functions_inside_of_one_without_a_range() {
     let flags = ["-O2", "-gdwarf-2", "-gstrict-dwarf"];
@@ -339,8 +340,8 @@ fn inlined_functions_inside_of_one_without_a_range() {
     assert!(rows.iter().any(|(_, row)| row.contains("  scale (") && row.ends_with(") in total in main")), "{rows:?}");
 }
 
-/// All code of a copy that gcc makes has the copy's name, as in reports of functions, but inlined code has its own name: also where
-/// the copy begins.
+/// All code of a copy that gcc makes has the copy's name, as in reports of functions, but inlined code has its own
+/// name: also where the copy begins.
 #[test]
 fn copies_have_one_name() {
     let image = compile("by_line_copies", &["copied.c"], &["-g", "-O2"]);

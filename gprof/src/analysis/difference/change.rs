@@ -39,9 +39,9 @@ impl Change {
         if larger > 0.0 { (self.absolute() / larger).clamp(-1.0, 1.0) } else { 0.0 }
     }
 
-    /// Returns whether chance explains the change, because samples of an unchanged program may differ by as much: whether the
-    /// change is smaller than [`Difference::noise_errors`](crate::Difference) standard errors, or those of the flame graph.
-    /// `None` if the error is not known.
+    /// Returns whether chance explains the change, because samples of an unchanged program may differ by as much:
+    /// whether the change is smaller than [`Difference::noise_errors`](crate::Difference) standard errors, or those of
+    /// the flame graph. `None` if the error is not known.
     #[must_use]
     pub fn is_noise(&self) -> Option<bool> {
         self.error.map(|error| self.absolute() == 0.0 || self.absolute().abs() < self.limit * error)
@@ -59,13 +59,13 @@ pub(super) struct Time {
     pub(super) time: f64,
     /// The square of the standard error, if it is known.
     pub(super) variance: Option<f64>,
-    /// The variance for each unit of [`chance`]: the length of a sample, or less if functions share samples. 0 if the time is
-    /// certain.
+    /// The variance for each unit of [`chance`]: the length of a sample, or less if functions share samples. 0 if the
+    /// time is certain.
     pub(super) spread: f64,
 }
 
-/// The part of a time that is a matter of chance. If the time of the `whole` program is the same on both sides by definition,
-/// what takes all of this time has no error.
+/// The part of a time that is a matter of chance. If the time of the `whole` program is the same on both sides by
+/// definition, what takes all of this time has no error.
 pub(super) fn chance(time: f64, whole: Option<f64>) -> f64 {
     whole.filter(|whole| *whole > 0.0).map_or(time, |whole| time * (1.0 - time / whole).clamp(0.0, 1.0))
 }
@@ -76,22 +76,23 @@ impl Time {
 
     /// Returns the change between two times. The variances of independent times add up.
     ///
-    /// Few long samples on one side tell little about their own variance: no sample, where four were expected, is no rare event.
-    /// So the variance is at least that of two sides that took the same time.
+    /// Few long samples on one side tell little about their own variance: no sample, where four were expected, is no
+    /// rare event. So the variance is at least that of two sides that took the same time.
     pub(super) fn change(base: Time, new: Time, whole: Option<f64>) -> Change {
         let variance = base.variance.zip(new.variance).map(|(of_base, of_new)| of_base + of_new);
         let error = variance.map(|variance| variance.max(Time::variance_if_equal(base, new, whole)).sqrt());
         Change { error, ..Change::without_error(base.time, new.time) }
     }
 
-    /// Returns the sum of two times. Their errors add up, and not their variances, because the times may have samples in common.
+    /// Returns the sum of two times. Their errors add up, and not their variances, because the times may have samples
+    /// in common.
     pub(super) fn with(self, other: Time) -> Time {
         let variance = self.variance.zip(other.variance).map(|(one, other)| (one.sqrt() + other.sqrt()).powi(2));
         Time { time: self.time + other.time, variance, spread: self.spread + other.spread }
     }
 
-    /// Returns the variance of the change if both sides took the same time. The best estimate of this time is the mean of both
-    /// sides, weighted by their certainty.
+    /// Returns the variance of the change if both sides took the same time. The best estimate of this time is the mean
+    /// of both sides, weighted by their certainty.
     fn variance_if_equal(base: Time, new: Time, whole: Option<f64>) -> f64 {
         let spread = base.spread + new.spread;
         let time = (base.time * new.spread + new.time * base.spread) / spread;

@@ -60,8 +60,8 @@ pub struct Difference<'a, 'data> {
     pub factor: Option<f64>,
     /// Whether inclusive times are measured on both sides.
     pub is_measured: bool,
-    /// A change of a row is noise if it is smaller than this number of its standard errors. Of 1,000 comparisons of a program
-    /// with itself, one has a row with a larger change.
+    /// A change of a row is noise if it is smaller than this number of its standard errors. Of 1,000 comparisons of a
+    /// program with itself, one has a row with a larger change.
     pub noise_errors: f64,
     pub(super) flame: OnceLock<DifferenceFlame>,
 }

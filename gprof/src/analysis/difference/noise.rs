@@ -1,13 +1,13 @@
 //! How large a change must be so that chance does not explain it.
 //!
-//! If a program is compared with itself, at most one of 1,000 comparisons may have a change that is no noise, whatever the
-//! number of functions. So each change is tested at the level 1/1,000 divided by the number of changes (Bonferroni's
-//! correction). Šidák's correction needs independent changes, and inclusive times depend on each other.
+//! If a program is compared with itself, at most one of 1,000 comparisons may have a change that is no noise, whatever
+//! the number of functions. So each change is tested at the level 1/1,000 divided by the number of changes
+//! (Bonferroni's correction). Šidák's correction needs independent changes, and inclusive times depend on each other.
 
 use super::change::Change;
 
-/// The numbers of standard errors for 1, 2, 4, 8, … changes: for 2ⁿ changes, the quantile of the standard normal distribution
-/// at 1 − 1/2000/2ⁿ, rounded up. Half of the level is for growth, and half for the opposite.
+/// The numbers of standard errors for 1, 2, 4, 8, … changes: for 2ⁿ changes, the quantile of the standard normal
+/// distribution at 1 − 1/2000/2ⁿ, rounded up. Half of the level is for growth, and half for the opposite.
 const LIMITS: [f64; 34] = [
     3.291, 3.481, 3.663, 3.837, 4.004, 4.165, 4.320, 4.471, 4.617, 4.759, 4.897, 5.031, 5.163, 5.291, 5.416, 5.539,
     5.659, 5.777, 5.893, 6.006, 6.117, 6.227, 6.335, 6.441, 6.545, 6.648, 6.749, 6.849, 6.948, 7.045, 7.141, 7.235,
@@ -21,8 +21,8 @@ pub(super) fn set_limit(changes: Vec<&mut Change>) -> f64 {
     limit
 }
 
-/// Returns the number of standard errors below which a change is noise, if so many changes are tested. Between two entries of
-/// the table, the greater one counts.
+/// Returns the number of standard errors below which a change is noise, if so many changes are tested. Between two
+/// entries of the table, the greater one counts.
 fn limit(changes: usize) -> f64 {
     let power = changes.checked_next_power_of_two().unwrap_or(1 << (usize::BITS - 1)).trailing_zeros() as usize;
     LIMITS[power.min(LIMITS.len() - 1)]

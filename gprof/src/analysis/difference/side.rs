@@ -51,11 +51,11 @@ impl<'a, 'data> Side<'a, 'data> {
         self.time(self.samples)
     }
 
-    /// A time of samples with the error of their number. No error is smaller than one sample: a time without a sample may be
-    /// that long.
+    /// A time of samples with the error of their number. No error is smaller than one sample: a time without a sample
+    /// may be that long.
     ///
-    /// `error` is the error if the total number of samples is a matter of chance, too. If only shares of the total can change,
-    /// the error is that of a share.
+    /// `error` is the error if the total number of samples is a matter of chance, too. If only shares of the total can
+    /// change, the error is that of a share.
     pub(super) fn exactly(&self, samples: f64, error: f64) -> Time {
         let (time, sample) = (self.time(samples), self.time(1.0));
         let of_share = if time > 0.0 { chance(time, self.whole) / time } else { 1.0 };

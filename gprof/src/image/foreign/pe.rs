@@ -27,8 +27,8 @@ const LONGEST: usize = 64;
 /// The maximum length of the path of a PDB file in bytes; a longer path is cut. Messages have the path, and no system has longer paths.
 const LONGEST_PATH: usize = 4096;
 
-/// Libraries of systems on Windows whose `long` has eight bytes on 64-bit machines: Cygwin and MSYS. Everywhere else on Windows, a
-/// `long` has four bytes.
+/// Libraries of systems on Windows whose `long` has eight bytes on 64-bit machines: Cygwin and MSYS. Everywhere else on
+/// Windows, a `long` has four bytes.
 const WIDE_LONG: [&[u8]; 2] = [b"cygwin1.dll\0", b"msys-2.0.dll\0"];
 
 /// The number of imported libraries that are looked at.
@@ -127,8 +127,8 @@ impl<'data> SymbolTable<'data> for coff::SymbolTable<'data> {
     }
 }
 
-/// Whether a program imports one of the libraries of [`WIDE_LONG`]. The list of imports begins at an address; it has an entry for each
-/// library, and ends with an entry of zeros.
+/// Whether a program imports one of the libraries of [`WIDE_LONG`]. The list of imports begins at an address; it has an
+/// entry for each library, and ends with an entry of zeros.
 fn imports_wide_long(sections: &[ForeignSection<'_>], start: u64, base: u64) -> bool {
     const ENTRY: usize = 20;
     const NAME: usize = 12;

@@ -64,15 +64,15 @@ impl Functions<'_> {
 }
 
 impl<'data> Functions<'data> {
-    /// Returns the name of a function if it is a copy that the compiler or link-time optimization made. The debug information has the
-    /// name of the function there.
+    /// Returns the name of a function if it is a copy that the compiler or link-time optimization made. The debug
+    /// information has the name of the function there.
     #[must_use]
     pub fn copy_name(&self, id: FunctionId) -> Option<&'data [u8]> {
         Some(self[id].name).filter(|name| is_copy(name))
     }
 
-    /// Finds copies that the compiler made and whose first code was inlined from another function: for each, the address and
-    /// the name of the inlined function. `lines` has line symbols in ascending order.
+    /// Finds copies that the compiler made and whose first code was inlined from another function: for each, the
+    /// address and the name of the inlined function. `lines` has line symbols in ascending order.
     #[must_use]
     pub fn inlined_starts(&self, lines: &[Symbol<'data>]) -> Vec<(u64, &'data [u8])> {
         let inlined = self.ids().filter_map(|id| {
