@@ -52,8 +52,8 @@ pub enum Error {
     Compressed {
         /// The path of the file.
         file: String,
-        /// The program that writes the content of the file.
-        tool: &'static str,
+        /// The command that writes the content of the file.
+        command: String,
     },
     /// A profile has more than one meaning.
     AmbiguousProfile {
@@ -171,8 +171,8 @@ impl fmt::Display for Error {
             }
             Error::Image { file, source } => write!(f, "{file}: {source}"),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
-            Error::Compressed { file, tool } => {
-                write!(f, "{file}: the profile is compressed: '{tool} {file} | gprof PROGRAM -' reads it")
+            Error::Compressed { file, command } => {
+                write!(f, "{file}: the profile is compressed: '{command} | gprof PROGRAM -' reads it")
             }
             Error::AmbiguousProfile { file, forms } => {
                 let options: Vec<String> = forms.iter().map(|form| format!("--profile-form={form}")).collect();
