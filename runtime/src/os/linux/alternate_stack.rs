@@ -109,7 +109,8 @@ pub(crate) fn has_alternate_stack_in(start: usize, length: usize) -> bool {
     }
 }
 
-/// Handlers that are put in place later do not use alternate stacks. False if no handler uses alternate stacks any more.
+/// Handlers that are put in place later do not use alternate stacks. False if no handler uses alternate stacks any
+/// more.
 pub(super) fn stop_using() -> bool {
     ARE_USED.store(false, SeqCst);
     !ARE_LEFT.load(SeqCst)

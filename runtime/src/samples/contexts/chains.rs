@@ -86,8 +86,8 @@ impl Contexts {
 
     /// The node of a chain for which there is no room, if there is room for what is kept of such a chain.
     fn without_room(&self, thread: Option<u32>, ending: Ending, outer: &[u64], frames: &[u64]) -> Option<u32> {
-        // Frames between `outer` and `frames` are missing. In a recursion, the frames of the tree below `outer` may look
-        // like the outermost of `frames`, but they are others.
+        // Frames between `outer` and `frames` are missing. In a recursion, the frames of the tree below `outer` may
+        // look like the outermost of `frames`, but they are others.
         let has_gap = matches!(ending, Ending::Cut(Cut::TooDeep)) && !outer.is_empty();
         let begins_with = match ending {
             Ending::Cut(cut) if !has_gap => Some(reason(cut)),
