@@ -54,8 +54,8 @@ pub enum Error {
     Compressed {
         /// The path of the file.
         file: String,
-        /// The program that writes the content of the file.
-        tool: &'static str,
+        /// The command that writes the content of the file.
+        command: String,
     },
     /// A profile has more than one meaning.
     AmbiguousProfile {
@@ -178,8 +178,8 @@ impl fmt::Display for Error {
                  counts (GMON_LIVE=1 writes them while it runs)"
             ),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
-            Error::Compressed { file, tool } => {
-                write!(f, "{file}: the profile is compressed: '{tool} {file} | gprof PROGRAM -' reads it")
+            Error::Compressed { file, command } => {
+                write!(f, "{file}: the profile is compressed: '{command} | gprof PROGRAM -' reads it")
             }
             Error::AmbiguousProfile { file, forms } => {
                 let options: Vec<String> = forms.iter().map(|form| format!("--profile-form={form}")).collect();

@@ -5,7 +5,7 @@
  * threads, waits for them, and goes on until the kernel has noticed EXPIRIES expiries of the threads' own timers. Such
  * a timer expires at each tick of the kernel that meets its thread, so its expiries say what the runtime's timer can
  * have met, however the scheduler places the threads between the ticks. The program prints the length of a tick in
- * seconds, the expiries in each function, and the CPU time of the process.
+ * seconds, the expiries in each function, the number of threads, and the CPU time of the process.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -108,6 +108,7 @@ int main(int argc, char **argv) {
     int at_once = atoi(argv[2]);
     long wanted = atol(argv[3]);
     pthread_t threads[MOST_THREADS];
+    long all = 1;
     handle_expiries();
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
     length_of_first = microseconds / 3 * speed();
@@ -118,7 +119,8 @@ int main(int argc, char **argv) {
                 return 99;
         for (int i = 0; i < at_once; i++)
             pthread_join(threads[i], NULL);
+        all += at_once;
     }
-    printf("%.9f %ld %ld %.6f\n", tick.tv_nsec * 1e-9, in_first, in_second, now(CLOCK_PROCESS_CPUTIME_ID));
+    printf("%.9f %ld %ld %ld %.6f\n", tick.tv_nsec * 1e-9, in_first, in_second, all, now(CLOCK_PROCESS_CPUTIME_ID));
     return 0;
 }

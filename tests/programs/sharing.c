@@ -7,7 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIGNAL = 60, BY_PROGRAM = 0x4000000 /* some C libraries show this flag of theirs */ };
+#include "looks.h"
+
+enum { SIGNAL = 60, WANTED_LOOKS = 48, BY_PROGRAM = 0x4000000 /* some C libraries show this flag of theirs */ };
 
 static volatile int signals, codes[3], last_value, usr1_blocked, own_blocked;
 
@@ -37,9 +39,10 @@ static void show(const char *when) {
     fflush(stdout);
 }
 
-/* Is busy for half a second of CPU time. */
+/* Is busy for half a second of CPU time, and until the kernel has looked often enough. */
 __attribute__((noinline)) static void busy(void) {
-    for (clock_t end = clock() + CLOCKS_PER_SEC / 2; clock() < end;)
+    begin_looks(WANTED_LOOKS);
+    for (clock_t end = clock() + CLOCKS_PER_SEC / 2; needs_looks() || clock() < end;)
         for (volatile int i = 0; i < 10000; i++) {
         }
 }

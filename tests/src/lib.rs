@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, OnceLock};
 
 /// Makes an empty directory with this name for the files of a test.
@@ -128,6 +128,16 @@ pub fn compile_fortran(name: &str, source: &str) -> Option<PathBuf> {
     let made = Command::new(compiler).args(["-pg", "-g", "-o"]).args([&image, &source]).output().expect("gfortran");
     assert!(made.status.success(), "{name}: {}", String::from_utf8_lossy(&made.stderr));
     Some(image)
+}
+
+/// Returns whether the machine has a program. Prints SKIPPED with a description of the tests if not.
+#[must_use]
+pub fn has_program(name: &str, tests: &str) -> bool {
+    let is_here = Command::new(name).arg("--version").stdin(Stdio::null()).output().is_ok();
+    if !is_here {
+        eprintln!("SKIPPED: {tests}: no {name} on this system");
+    }
+    is_here
 }
 
 /// The directory of our start-up objects, for `-B`. They are built once per run of the tests.

@@ -79,7 +79,7 @@ impl Conservation {
     #[must_use]
     pub fn likely_reason(&self) -> &'static str {
         if self.difference() > 0.0 {
-            return "the program works in step with the kernel's ticks";
+            return "short threads work in step with the kernel's ticks, or the program sends itself signals of samples";
         }
         let mut samplers = self.samplers.iter().map(AsRef::as_ref);
         match (samplers.next(), samplers.next()) {
@@ -87,7 +87,11 @@ impl Conservation {
                 "threads that block signal 60, call no profiled function, or end between two ticks of a busy kernel"
             }
             (Some(b"itimer"), None) => "threads that block signal 60",
-            (Some(b"perf"), None) => "threads that live for less than a sampling period",
+            // A timer samples the first half of a thread's first period, and the kernel begins at the period's end.
+            (Some(b"perf"), None) => {
+                "threads that end in the second half of their first sampling period, or block signal 60 or call no \
+                 profiled function in the first half"
+            }
             _ => "threads that are not sampled",
         }
     }
@@ -139,6 +143,9 @@ mod tests {
         reasons.push(run(11_000, b"timer").likely_reason());
         reasons.dedup();
         assert_eq!(reasons.len(), 5, "{reasons:?}");
+        // Half of a first period is sampled, and a program can send signals.
+        assert!(reason(b"perf").contains("second half of their first sampling period"));
+        assert!(reasons[4].contains("sends itself signals of samples"));
         let mut sum = run(9000, b"timer");
         sum.append(run(9000, b"perf"));
         assert_eq!(sum.likely_reason(), reason(b"other"));

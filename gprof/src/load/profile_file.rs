@@ -140,7 +140,12 @@ pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<P
         ProfilePath::File(file) => hints.with_file_name(file.as_os_str().as_encoded_bytes()),
     };
     let detection = gmon::detect(bytes, &hints).map_err(|error| match error {
-        _ if let Some(tool) = decompressor(bytes) => Error::Compressed { file: path.to_string(), tool },
+        _ if let Some(tool) = decompressor(bytes) => {
+            let file = path.to_string();
+            // Without a file, the tools read standard input.
+            let command = if *path == ProfilePath::Stdin { tool.to_owned() } else { format!("{tool} {file}") };
+            Error::Compressed { file, command }
+        }
         ReadError::Ambiguous { candidates, .. } => {
             let forms = candidates.iter().map(|candidate| profile_form::spelled(*candidate)).collect();
             Error::AmbiguousProfile { file: path.to_string(), forms }

@@ -347,7 +347,6 @@ pub(crate) extern "C" fn after_fork_in_child() {
         PER_PROCESS.writer.store(DONE, SeqCst);
     }
     PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
-    PER_PROCESS.start_time.store(unix_time(), SeqCst);
     // SAFETY: the child has one thread, and signals are blocked.
     let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
     let whole = mcount::after_fork_in_child(shared);

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use gmon_tests::gprof;
+use gmon_tests::{gprof, has_program};
 
 use crate::small::{printed, profiled, run};
 
@@ -120,6 +120,9 @@ fn rebuild(directory: &Path) {
 /// The program was built again after the run: whoever reads an output must learn this.
 #[test]
 fn every_output_tells_that_the_profile_may_be_of_another_build() {
+    if !has_program("gzip", "compressed outputs") {
+        return;
+    }
     let directory = profiled("outputs_doubts");
     let (gnu, order) = (printed(&directory, "-b --compat=gnu prog gmon.out"), printed(&directory, "-r prog gmon.out"));
     fs::copy(directory.join("gmon.out"), directory.join("base.out")).unwrap();
@@ -335,6 +338,9 @@ fn a_directory_that_takes_no_files_keeps_its_files() {
 
 #[test]
 fn a_pipe_gets_the_output_directly() {
+    if !has_program("mkfifo", "outputs in pipes") {
+        return;
+    }
     let directory = profiled("outputs_pipe");
     let script =
         "\"$0\" prog gmon.out -o a.txt && mkfifo pipe && { cat pipe >copy & } && \"$0\" prog gmon.out -o pipe && wait";

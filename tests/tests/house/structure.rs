@@ -341,7 +341,11 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("start", &["RTLD_FINI", "BEGAN_FIRST", "NOT_RELOCATED"], "how the program was started"),
     ("dlclose", &["THEIRS"], "the C library's functions stay where they are"),
     ("dispositions", &["NEXT_SIGACTION", "NEXT_SIGNAL"], "the C library's functions stay where they are"),
-    ("alternate_stack", &["ARE_USED", "ARE_SET"], "the child inherits the handlers and the alternate stack"),
+    (
+        "alternate_stack",
+        &["ARE_USED", "ARE_LEFT", "ARE_SET"],
+        "the child inherits the handlers and the alternate stack",
+    ),
     ("alternate_stacks", &["NEXT_MUNMAP"], "the C library's functions stay where they are"),
     ("hidden_handlers", &["HIDDEN", "ENTRIES"], "the child inherits the handlers"),
     ("filter", &["FILTERS", "PIECES", "NUMBER"], "the child inherits the filters"),

@@ -102,6 +102,11 @@ fn main_returns_while_threads_run_five_hundred_times() {
 
 #[test]
 fn a_thread_exits_while_another_is_in_its_last_destructor() {
+    let [_, plain] = programs("ends-together-ways", &[]);
+    if end(&plain, &["together", "1"]).code() == Some(77) {
+        println!("\nSKIPPED: an exit while another thread exits: the C library's exit holds a lock");
+        return;
+    }
     let ways: [(&[&str], u64); 2] = [(&["together", "1"], 5), (&["together", "30"], 5)];
     ends("ends-together", &[], &ways);
     ends("ends-together-static", &["-static"], &ways);

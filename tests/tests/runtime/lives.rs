@@ -1,5 +1,7 @@
 //! Threads that live for less than a sampling period, and longer ones.
 
+use std::time::Instant;
+
 use gmon_tests::chance::DEVIATIONS;
 
 use crate::support::{Program, ticks};
@@ -16,7 +18,9 @@ fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: 
     // A ring has room for the samples of this program if they have no stacks.
     let has_ring = rate > 250;
     let variables = [("GMON_HZ", rate.to_string()), ("GMON_STACKS", u8::from(!has_ring).to_string())];
+    let start = Instant::now();
     let output = program.command(&arguments).envs(variables).output().unwrap();
+    let elapsed = start.elapsed().as_secs_f64();
     let what = format!("{microseconds} us, {at_once} at once, {rate} Hz");
     if String::from_utf8_lossy(&output.stderr).contains("cannot use the perf_event ring") {
         println!("\nSKIPPED: the ring: perf_event_open is forbidden here");
@@ -26,7 +30,7 @@ fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: 
     assert!(output.status.success(), "{what}: {output:?}");
     let printed = String::from_utf8(output.stdout).unwrap();
     let numbers: Vec<f64> = printed.split_whitespace().map(|number| number.parse().unwrap()).collect();
-    let [kernel_tick, in_first, in_second, cpu_time] = numbers[..] else { panic!("{printed}") };
+    let [kernel_tick, in_first, in_second, threads, used] = numbers[..] else { panic!("{printed}") };
     assert!(in_first + in_second >= f64::from(wanted), "{what}: the kernel did not look: {printed}");
     let profile = program.profile();
     let found = ticks(&profile, program.symbols());
@@ -45,11 +49,17 @@ fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: 
             "{what}: {name} has {ticks} ticks, expected {expected:.1} +- {limit:.1}: {printed}{found:?}"
         );
     }
-    // No time appears that never was. The kernel's ticks may meet a process more often than its CPU time says, but not
-    // far more often.
-    let all = found.values().sum::<u64>() + program.side().samples_outside();
-    let most = 1.5 * cpu_time * f64::from(rate);
-    assert!((all as f64) <= most + DEVIATIONS * most.sqrt(), "{what}: {all} ticks in {cpu_time} seconds");
+    // No time appears that never was. Behind its first sample, a thread has at most one in each period of its CPU time.
+    // The first one needs a tick of the kernel that meets the thread, and each of the threads that run at once is met
+    // by one tick at a time.
+    let side = program.side();
+    let all = found.values().sum::<u64>() + side.samples_outside();
+    // A ring that must not look into the kernel leaves out the time there, so the side file has no CPU time.
+    let cpu_time = side.cpu_time().map_or(used, |time| time as f64 * 1e-9);
+    let met = (elapsed / kernel_tick + 1.0) * f64::from(at_once + 1);
+    let firsts = (threads * worth.ceil()).min(met * worth + DEVIATIONS * (met * variance).sqrt());
+    let most = cpu_time * f64::from(rate) + firsts;
+    assert!((all as f64) <= most, "{what}: {all} ticks, expected {most:.1} at most in {cpu_time} seconds: {printed}");
     true
 }
 

@@ -135,6 +135,8 @@ struct Between {
     gone: Gone,
     /// What else is possible, in the list of the contexts.
     undecided: Option<u32>,
+    /// What functions on the stack say about the choices.
+    evidence: Evidence,
 }
 
 impl Building<'_, '_, '_> {
@@ -152,15 +154,20 @@ impl Building<'_, '_, '_> {
         let crowd = gone.is_crowded.then(&mut crowd);
         let undecided = Undecided { crowd, ..std::mem::take(&mut gone.undecided) };
         let undecided = gone.is_doubtful.then(|| growing.add_undecided(undecided));
-        self.gone.insert((return_address, function), Between { gone, undecided });
+        self.gone.insert((return_address, function), Between { gone, undecided, evidence: Evidence::default() });
     }
 
     /// Adds the frame of a function that a call instruction of `caller` led to, after the functions that left the stack
     /// before.
     fn called(&mut self, function: FunctionId, caller: Option<u32>, return_address: u64) -> Option<u32> {
         self.find(return_address, function);
-        let Some(Between { gone, undecided }) = self.gone.get(&(return_address, function)) else { return caller };
-        let decided = taken_on_stack(self.growing.contexts(), self.sites, caller, &gone.choices, function);
+        let Some(Between { gone, undecided, evidence }) = self.gone.get_mut(&(return_address, function)) else {
+            return caller;
+        };
+        let sites = self.sites;
+        let find = |by| Taken::by(|of| sites.takes_address(by, of), &gone.choices, function);
+        let decided =
+            if gone.choices.is_empty() { None } else { evidence.on_stack(self.growing.contexts(), caller, find) };
         let functions = decided.as_ref().map_or(gone.functions.as_slice(), Option::as_slice);
         let mut context = caller;
         for (at, function) in functions.iter().enumerate() {
@@ -178,35 +185,63 @@ impl Building<'_, '_, '_> {
     }
 }
 
-/// In so many callers, [`taken_on_stack`] looks for the address of a function.
+/// What a function says about a call through a pointer, by the addresses of functions that the function takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    /// The function takes the address of no function that the call may have called.
+    Nothing,
+    /// The function takes the address of one: of a choice, or of the function of the next frame (`None`).
+    One(Option<FunctionId>),
+    /// The function takes the addresses of several.
+    Several,
+}
+
+impl Taken {
+    /// What a function says that takes the addresses for which `takes` is true.
+    fn by(takes: impl Fn(FunctionId) -> bool, choices: &[FunctionId], callee: FunctionId) -> Taken {
+        let mut taken = choices.iter().copied().filter(|of| takes(*of));
+        match (taken.next(), takes(callee)) {
+            (None, false) => Taken::Nothing,
+            (None, true) => Taken::One(None),
+            (Some(one), false) if taken.next().is_none() => Taken::One(Some(one)),
+            _ => Taken::Several,
+        }
+    }
+}
+
+/// In so many callers, [`Evidence::on_stack`] looks for the address of a function.
 const MOST_CALLERS: usize = 64;
 
-/// Chooses among the functions that a call through a pointer may have called: `choices`, and `callee`, which is the
-/// function of the next frame. The nearest function on the stack that takes the address of any of these decides, if the
-/// function takes the address of one only. The result is that one of `choices`, or `Some(None)` for `callee`; `None` if
-/// nothing is decided. Where a pointer comes from is evidence, but no proof.
-fn taken_on_stack(
-    contexts: &Contexts,
-    sites: &CallSites<'_, '_>,
-    caller: Option<u32>,
-    choices: &[FunctionId],
-    callee: FunctionId,
-) -> Option<Option<FunctionId>> {
-    let mut next = caller.filter(|_| !choices.is_empty()).map(|caller| caller as usize);
-    for _ in 0..MOST_CALLERS {
-        let context = contexts.all().get(next?)?;
-        if let Frame::Function(by) = context.frame {
-            let mut taken = choices.iter().copied().filter(|of| sites.takes_address(by, *of));
-            match (taken.next(), sites.takes_address(by, callee)) {
-                (None, false) => {}
-                (None, true) => return Some(None),
-                (Some(one), false) if taken.next().is_none() => return Some(Some(one)),
-                _ => return None,
+/// What functions say about one call through a pointer. A call has many nodes in the tree, and their stacks have the
+/// same functions: each function is asked once.
+#[derive(Default)]
+struct Evidence(HashMap<FunctionId, Taken>);
+
+impl Evidence {
+    /// Chooses among the functions that the call may have called: the choices, and the function of the next frame. The
+    /// nearest function on the stack that takes the address of any of these decides, if the function takes the address
+    /// of one only. The result is that one of the choices, or `Some(None)` for the function of the next frame; `None`
+    /// if nothing is decided. `find` finds what a function says. Where a pointer comes from is evidence, but no proof.
+    fn on_stack(
+        &mut self,
+        contexts: &Contexts,
+        caller: Option<u32>,
+        find: impl Fn(FunctionId) -> Taken,
+    ) -> Option<Option<FunctionId>> {
+        let mut next = caller.map(|caller| caller as usize);
+        for _ in 0..MOST_CALLERS {
+            let context = contexts.all().get(next?)?;
+            if let Frame::Function(by) = context.frame {
+                match *self.0.entry(by).or_insert_with(|| find(by)) {
+                    Taken::Nothing => {}
+                    Taken::One(one) => return Some(one),
+                    Taken::Several => return None,
+                }
             }
+            next = context.parent();
         }
-        next = context.parent();
+        None
     }
-    None
 }
 
 /// The inlined functions at addresses.
@@ -230,5 +265,58 @@ impl Inlines<'_, '_> {
             };
             find(address).into_iter().map(number).collect()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::image::Symbol;
+
+    /// Some functions.
+    fn functions<const N: usize>() -> [FunctionId; N] {
+        let symbol = |at: usize| Symbol {
+            address: 16 * at as u64,
+            name: &b"abcdefgh"[at..=at],
+            is_static: false,
+            is_func: true,
+        };
+        let functions = Functions::new((0..N).map(symbol).collect(), 16 * N as u64);
+        std::array::from_fn(|at| functions.find(16 * at as u64).unwrap())
+    }
+
+    #[test]
+    fn each_function_is_asked_once_about_a_call() {
+        let [main, helper, caller, choice] = functions();
+        let mut growing = Growing::default();
+        let mut stack = |frames: &[FunctionId]| {
+            let add = |above, id: &FunctionId| growing.add(above, Frame::Function(*id), Doubt::None);
+            frames.iter().fold(None, add)
+        };
+        let stacks = [vec![main, caller], vec![main, helper, caller], [&[main][..], &[caller; 100]].concat()];
+        let stacks: Vec<Option<u32>> = stacks.iter().map(|frames| stack(frames)).collect();
+        let contexts = growing.finish();
+        let asked = RefCell::new(Vec::new());
+        let find = |by| {
+            asked.borrow_mut().push(by);
+            if by == main { Taken::One(Some(choice)) } else { Taken::Nothing }
+        };
+        let mut evidence = Evidence::default();
+        let mut decided = |stack: usize| evidence.on_stack(&contexts, stacks[stack], find);
+        assert_eq!([decided(0), decided(1), decided(0)], [Some(Some(choice)); 3]);
+        assert_eq!(decided(2), None, "the function that decides is too far away");
+        assert_eq!(*asked.borrow(), [caller, main, helper]);
+    }
+
+    #[test]
+    fn a_function_decides_if_it_takes_one_address_only() {
+        let [one, two, callee, other] = functions();
+        let by = |taken: &[FunctionId]| Taken::by(|of| taken.contains(&of), &[one, two], callee);
+        assert_eq!([by(&[]), by(&[other])], [Taken::Nothing; 2]);
+        assert_eq!([by(&[one]), by(&[two, other])], [one, two].map(|of| Taken::One(Some(of))));
+        assert_eq!(by(&[callee]), Taken::One(None));
+        assert_eq!([by(&[one, two]), by(&[one, callee]), by(&[one, two, callee])], [Taken::Several; 3]);
     }
 }

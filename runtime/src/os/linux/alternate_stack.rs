@@ -8,7 +8,10 @@
 
 use core::ffi::{c_int, c_ulong};
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool,
+    Ordering::{Relaxed, SeqCst},
+};
 
 use super::machine::{self, numbers};
 use super::{Errno, call, checked};
@@ -32,8 +35,10 @@ pub(crate) struct AlternateStack {
     size: usize,
 }
 
-/// Whether handlers use alternate stacks.
+/// Whether handlers that are put in place use alternate stacks.
 static ARE_USED: AtomicBool = AtomicBool::new(true);
+/// Whether all handlers have left alternate stacks.
+static ARE_LEFT: AtomicBool = AtomicBool::new(false);
 /// Whether any thread has set an alternate stack by the C library's function.
 static ARE_SET: AtomicBool = AtomicBool::new(false);
 
@@ -87,7 +92,7 @@ impl AlternateStack {
 
 /// Whether handlers use alternate stacks, and a thread has set one.
 pub(crate) fn has_alternate_stacks() -> bool {
-    ARE_SET.load(Relaxed) && ARE_USED.load(Relaxed)
+    ARE_SET.load(Relaxed) && !ARE_LEFT.load(Relaxed)
 }
 
 /// Whether this thread's alternate stack is in a range of addresses. False if a seccomp filter hides the answer.
@@ -104,7 +109,14 @@ pub(crate) fn has_alternate_stack_in(start: usize, length: usize) -> bool {
     }
 }
 
-/// Handlers that are put in place later do not use alternate stacks. False if that was so before.
+/// Handlers that are put in place later do not use alternate stacks. False if no handler uses alternate stacks any
+/// more.
 pub(super) fn stop_using() -> bool {
-    ARE_USED.swap(false, Relaxed)
+    ARE_USED.store(false, SeqCst);
+    !ARE_LEFT.load(SeqCst)
+}
+
+/// The handlers that were in place before do not use alternate stacks any more either.
+pub(super) fn have_left() {
+    ARE_LEFT.store(true, SeqCst);
 }

@@ -1,13 +1,15 @@
 //! The actions of signals with a hidden handler of the runtime: the program sees the action that it has set.
 //!
 //! That action is the default action, with flags and a mask that have no effect but that the program may read again.
-//! The kernel keeps the flags and the mask beside the handler. So the runtime keeps no record, one system call reads
-//! or changes everything, and neither another thread nor the child of a `vfork` can come in between.
+//! The kernel keeps the flags and the mask beside the handler. So the runtime keeps no record, and for a call of the
+//! program, one system call reads or changes everything: neither another thread nor the child of a `vfork` can come in
+//! between. Only [`leave_alternate_stacks`] reads an action before it changes the action, and puts back what another
+//! thread has set in between.
 
 use core::ffi::c_int;
 use core::ptr;
 
-use super::alternate_stack::{SA_ONSTACK, alternate_stack, stop_using};
+use super::alternate_stack::{SA_ONSTACK, alternate_stack, have_left, stop_using};
 use super::hidden_handlers::{ENTRY_SIZE, SIGRTMAX, entry_number, hidden, hide, is_hidden};
 use super::machine::{self, numbers};
 use super::signal::{SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SIG_IGN, SignalAction};
@@ -127,22 +129,31 @@ pub(crate) fn reveal(signal: c_int) -> bool {
 
 /// Makes all handlers of the runtime leave alternate stacks alone, because a thread's alternate stack is too small or
 /// about to be unmapped. The program does not see the difference.
+///
+/// Several threads may be here at once: none returns before all handlers have changed.
 pub(crate) fn leave_alternate_stacks() {
     if !stop_using() {
         return;
     }
     for signal in (1..=SIGRTMAX).filter(|signal| hidden(*signal) != 0) {
+        let is_on_stack = |action: &SignalAction| is_hidden(signal, action.handler) && action.flags & SA_ONSTACK != 0;
         let mut found = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
+        let mut replaced = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
         // SAFETY: nothing is set, and the kernel writes an action; then an action that the kernel had, with another
-        // flag.
+        // flag; then an action that the kernel had.
         unsafe {
-            let is_found = signal::set_action(signal, ptr::null(), &raw mut found).is_ok();
-            if is_found && is_hidden(signal, found.handler) {
+            let _ = signal::set_action(signal, ptr::null(), &raw mut found);
+            if is_on_stack(&found) {
                 found.flags &= !SA_ONSTACK;
-                let _ = signal::set_action(signal, &raw const found, ptr::null_mut());
+                let is_set = signal::set_action(signal, &raw const found, &raw mut replaced).is_ok();
+                // Another thread has set an action in between, which has no such flag if the handler is the runtime's.
+                if is_set && !is_on_stack(&replaced) {
+                    let _ = signal::set_action(signal, &raw const replaced, ptr::null_mut());
+                }
             }
         }
     }
+    have_left();
 }
 
 /// Sets an action as the C libraries do, by a system call: for programs whose C library has no such function.

@@ -78,12 +78,7 @@ impl Contexts {
             }
             Ending::Cut(cut) => self.cut(thread, reason(cut), frames, MOST),
         };
-        let begins_with = match ending {
-            Ending::Cut(Cut::TooDeep) if !outer.is_empty() => None,
-            Ending::Cut(cut) => Some(reason(cut)),
-            Ending::Outermost => None,
-        };
-        let node = node.or_else(|| self.without_room(thread, begins_with, outer, frames));
+        let node = node.or_else(|| self.without_room(thread, ending, outer, frames));
         match node {
             Some(node) => self.tree.count(node, ticks),
             None => self.count_cut(CutReason::NO_MEMORY, ticks),
@@ -92,26 +87,28 @@ impl Contexts {
     }
 
     /// The node of a chain for which there is no room, if there is room for what is kept of such a chain.
-    fn without_room(
-        &self,
-        thread: Option<u32>,
-        begins_with: Option<CutReason>,
-        outer: &[u64],
-        frames: &[u64],
-    ) -> Option<u32> {
+    fn without_room(&self, thread: Option<u32>, ending: Ending, outer: &[u64], frames: &[u64]) -> Option<u32> {
+        // Frames between `outer` and `frames` are missing. In a recursion, the frames of the tree below `outer` may
+        // look like the outermost of `frames`, but they are others.
+        let has_gap = matches!(ending, Ending::Cut(Cut::TooDeep)) && !outer.is_empty();
+        let begins_with = match ending {
+            Ending::Cut(cut) if !has_gap => Some(reason(cut)),
+            _ => None,
+        };
+        let beyond = if has_gap { &[] } else { frames };
         KEPT_WITHOUT_ROOM.iter().find_map(|(most_outer, most_inner, most)| {
             let mut node = self.top(thread, *most)?;
             if let Some(reason) = begins_with {
                 node = self.tree.child(node, address_of(reason.place()), *most)?;
             }
             let mut left = outer.len() + frames.len();
-            for frame in outer.iter().chain(frames.iter().rev()).take(*most_outer) {
+            for frame in outer.iter().chain(beyond.iter().rev()).take(*most_outer) {
                 // With a bound of 0 nodes, the tree only finds nodes and adds none.
                 let Some(next) = self.tree.child(node, *frame, 0) else { break };
                 (node, left) = (next, left - 1);
             }
             let inner = innermost(frames, left.min(*most_inner));
-            if inner.len() < left {
+            if has_gap || inner.len() < left {
                 node = self.tree.child(node, address_of(CutReason::NO_MEMORY.place()), *most)?;
             }
             self.below(node, inner, *most)
@@ -261,6 +258,9 @@ mod tests {
         contexts.count_chain(None, &chain(&inner), &[], Ending::Cut(Cut::NoTable), 5000);
         let no_table = address_of(CutReason::NO_TABLE.place());
         assert_eq!(path(&contexts, ticks_at(5000)), [&[no_table], &outer[..], &[gap], &inner[12..]].concat());
+        // What is missing between the ends of a recursion stays missing, even if the tree has the same frames there.
+        contexts.count_chain(None, &[0x70, 0x60, 0x50], &outer[..4], Ending::Cut(Cut::TooDeep), 5500);
+        assert_eq!(path(&contexts, ticks_at(5500)), [&outer[..4], &[gap], &[0x50, 0x60, 0x70]].concat());
         assert_eq!(cuts(&contexts), []);
         // When still less room is left, four callers stay.
         let mut number = 0;
