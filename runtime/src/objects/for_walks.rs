@@ -43,8 +43,10 @@ pub fn publish(hears_of_closing: bool) {
     // SAFETY: the objects are behind `Known` in that memory, and both are made of words.
     (listing.start, listing.room) = (unsafe { memory.byte_add(size_of::<Known>()) }.cast(), room);
     listing.read();
+    let vdso = vdso();
+    // Kernels without such an object, and emulators, say 0.
     // SAFETY: the kernel's object is never unmapped by the dynamic linker.
-    if let Some(vdso) = unsafe { unwind::object_at(vdso()) } {
+    if let Some(vdso) = (vdso != 0).then(|| unsafe { unwind::object_at(vdso) }).flatten() {
         listing.insert(vdso);
     }
     // SAFETY: `read` and `insert` have stored this number of objects, and nobody changes them any more.

@@ -93,6 +93,7 @@ pub(crate) const NUMBERS: usize = 64 * SPECIAL_WORDS;
 const SPECIAL_WORDS: usize = 8;
 
 /// The numbers of the calls for which `syscall` calls [`special`], as a bit set.
+#[allow(clippy::indexing_slicing, reason = "the compiler evaluates this")]
 pub(crate) static SPECIAL: [u64; SPECIAL_WORDS] = {
     use numbers::{
         CHROOT, EXIT, EXIT_GROUP, LANDLOCK_RESTRICT_SELF, MLOCKALL, PIVOT_ROOT, PRCTL, PRLIMIT, SECCOMP, SETNS, UMASK,
