@@ -48,7 +48,8 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     let captured = unsafe { &mut *CAPTURED.0.get() };
     let mut fd = match descriptor {
         Some(fd) => fd.duplicate(0)?,
-        None => CURRENT,
+        None if HOLDS_LITTLE => CURRENT,
+        None => Fd::open_directory(c".")?,
     };
     if fd == CURRENT {
         push_current_directory(&mut captured.path);
