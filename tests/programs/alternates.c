@@ -19,6 +19,7 @@ enum {
 
 static int samples;
 static ucontext_t first, other;
+static char *bottom; /* of the small stack */
 
 FUNCTION void here(void) { SAMPLES(samples); }
 
@@ -27,8 +28,7 @@ static void handler(int signal) { (void)signal; }
 /* Runs with little more than FREE bytes between its stack pointer and memory that cannot be touched. */
 static void on_small_stack(void) {
     char *frame = __builtin_frame_address(0);
-    char *end = (char *)((unsigned long)frame & -(unsigned long)PAGE);
-    volatile char *used = __builtin_alloca(frame - end - FREE - 300);
+    volatile char *used = __builtin_alloca(frame - bottom - FREE - 300);
     used[0] = 1;
     here();
 }
@@ -70,6 +70,7 @@ int main(int argc, char **argv) {
     }
     if (strcmp(how, "coroutine") == 0) {
         char *stack = map(3 * PAGE);
+        bottom = stack + PAGE;
         set(middle, frame + ROOM);
         mprotect(stack, PAGE, PROT_NONE);
         munmap(stack + 2 * PAGE, PAGE); /* not the alternate stack */
