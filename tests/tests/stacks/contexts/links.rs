@@ -28,8 +28,10 @@ fn check_note(kind: &Kind) {
     let Some(program) = kind.build("links") else { return };
     let (text, [all, whole]) = reported(&program);
     let mut lines = text.lines();
-    let expected = format!("warning: {} of {all} samples (", all - whole);
-    assert!(lines.next().unwrap().starts_with(&expected), "{whole} of {all}: {text}");
+    let numbers: Vec<u64> =
+        lines.next().unwrap().split(' ').skip(1).step_by(2).take(2).map(|word| word.parse().unwrap()).collect();
+    // The ring may lose a stack on a busy machine. Such a sample has no whole stack either.
+    assert!(numbers[0] + whole == numbers[1] && numbers[1] >= all, "{whole} of {all}: {text}");
     assert!(lines.next().unwrap().ends_with(NOTE), "{text}");
 }
 
