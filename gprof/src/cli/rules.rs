@@ -102,8 +102,8 @@ pub struct Rules {
     /// Whether a map of object files is read line by line, and also applies to symbols of `-S`. GNU reads pieces of a
     /// fixed length, and applies the map to the program's own symbols only.
     pub reads_maps_by_line: bool,
-    /// Whether the number of a called function that has no entry is in parentheses. With GNU, the number in brackets
-    /// stands for an entry that is missing.
+    /// Whether the number of a called function that has no entry is in parentheses. GNU's report has the number of
+    /// the missing entry in brackets.
     pub marks_missing_entries: bool,
     /// Whether text begins with warnings about profiles that may not belong to their programs.
     pub tells_mismatches: bool,

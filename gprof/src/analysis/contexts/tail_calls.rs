@@ -11,7 +11,8 @@ const MOST_AT_SITE: usize = 32;
 #[derive(Debug, Default)]
 pub struct TailCalls {
     /// Pairs of functions: the first one may have jumped to the second one. If very many functions were counted at a
-    /// call site, the function with the call site stands for all of them, because this function calls them.
+    /// call site, the list has one pair for the site: the first function is the function with the call site, which calls
+    /// them all.
     pub pairs: Vec<(FunctionId, FunctionId)>,
     /// The number of functions that may have jumped to others.
     pub functions: usize,

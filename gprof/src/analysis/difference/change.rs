@@ -77,7 +77,7 @@ impl Time {
     /// Returns the change between two times. The variances of independent times add up.
     ///
     /// Few long samples on one side tell little about their own variance: no sample, where four were expected, is no
-    /// rare event. So the variance is at least that of two sides that took the same time.
+    /// rare event. So the variance is at least the variance that two sides with the same time have.
     pub(super) fn change(base: Time, new: Time, whole: Option<f64>) -> Change {
         let variance = base.variance.zip(new.variance).map(|(of_base, of_new)| of_base + of_new);
         let error = variance.map(|variance| variance.max(Time::variance_if_equal(base, new, whole)).sqrt());

@@ -89,7 +89,8 @@ impl Difference<'_, '_> {
         let change = |frame: Merged| {
             let [base, new] = [0, 1].map(|side: usize| {
                 let samples = frame.inclusive[side];
-                // The error of an estimate is at most that of as many samples: each part of it is a share of samples.
+                // Each part of an estimate is a share of samples, so the estimate's error is at most the error of the same
+                // number of samples.
                 let time = self.sides[side].exactly(samples, samples.abs().sqrt());
                 if self.is_missing(side, frame.subject) { Time::NONE } else { time }
             });

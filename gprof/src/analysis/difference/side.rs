@@ -55,7 +55,7 @@ impl<'a, 'data> Side<'a, 'data> {
     /// may be that long.
     ///
     /// `error` is the error if the total number of samples is a matter of chance, too. If only shares of the total can
-    /// change, the error is that of a share.
+    /// change, the result has the error of a share.
     pub(super) fn exactly(&self, samples: f64, error: f64) -> Time {
         let (time, sample) = (self.time(samples), self.time(1.0));
         let of_share = if time > 0.0 { chance(time, self.whole) / time } else { 1.0 };
