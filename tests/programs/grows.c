@@ -124,6 +124,7 @@ QUIET static long peak(void) { /* KiB that are mapped, at most */
 QUIET static void memory(void) {
     call(0, STEP);
     gmon_dump();
+    gmon_dump(); /* maps the table of loaded objects */
     call(STEP, 2 * STEP);
     long before = peak();
     gmon_dump();

@@ -11,8 +11,8 @@ const MOST_AT_SITE: usize = 32;
 #[derive(Debug, Default)]
 pub struct TailCalls {
     /// Pairs of functions: the first one may have jumped to the second one. If very many functions were counted at a
-    /// call site, the list has one pair for the site: the first function is the function with the call site, which calls
-    /// them all.
+    /// call site, the second function of each pair is the function with the call site, which calls all these
+    /// functions.
     pub pairs: Vec<(FunctionId, FunctionId)>,
     /// The number of functions that may have jumped to others.
     pub functions: usize,
