@@ -128,10 +128,7 @@ PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt
 PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
 # Inlining for speed is not worth its size: only mcount, which is assembly, runs often. Most of Rust's library is marked #[inline], and the
 # compiler would inline it at more than five times this limit. At a lower limit, the walk of stacks would make a call for each cached rule.
-SMALL = -C llvm-args=--inline-threshold=6 -C llvm-args=--inlinehint-threshold=$(HINTED)
-HINTED = 60
-# The objects for the BSDs walk no stacks.
-runtime-f% runtime-F% runtime-o% runtime-O%: HINTED = 50
+SMALL = -C llvm-args=--inline-threshold=6 -C llvm-args=--inlinehint-threshold=60
 # Cargo would complain that make does not share its jobs with commands that are no make.
 RUSTC_RUNTIME = MAKEFLAGS= $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
 # gmon-profil is a separate crate; its code must have the same properties as the runtime's.

@@ -27,6 +27,7 @@
 #![cfg_attr(any(test, not(feature = "start")), allow(dead_code, unused_imports))]
 
 mod arch;
+mod closures;
 #[cfg(any(test, feature = "runtime"))]
 mod control;
 #[cfg(any(test, feature = "runtime"))]

@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use gmon::layout::RawArc;
 
 use super::pile::Pile;
+use crate::closures::closure_trait;
 use crate::file;
 use crate::kernel;
 use crate::mcount::{self, Counter};
@@ -17,6 +18,11 @@ use crate::os::Errno;
 use crate::per_process::{PER_PROCESS, Row, ThreadRow};
 use crate::samples::contexts::threads::target;
 use crate::samples::{bins, contexts, outside_text};
+
+closure_trait! {
+    /// Gets arcs, by the places of the caller and the called function, with their threads.
+    EachPlacedArc(from: usize, to: usize, count: u64, thread: usize)
+}
 
 /// The bias that is subtracted from addresses before they are recorded: see `control`.
 pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
@@ -45,12 +51,12 @@ pub(crate) unsafe fn look() -> Result<(), Errno> {
         return Ok(());
     }
     let addresses = OUTSIDE.entries();
-    let is_wanted = |start: usize, end: usize| {
+    let mut is_wanted = |start: usize, end: usize| {
         let next = addresses.partition_point(|entry| entry.place < start);
         addresses.get(next).is_some_and(|entry| entry.place < end)
     };
     // SAFETY: the caller's promise.
-    unsafe { objects::look(&is_wanted) }?;
+    unsafe { objects::look(&mut is_wanted) }?;
     // SAFETY: as above.
     unsafe { settle_where(true, true) };
     if !mcount::is_any_closing() {
@@ -155,8 +161,8 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
     // The same look settles each sample in the bins and in the tree.
     let _no_walk = contexts::hold_walks();
     mcount::take_arcs(
-        &|frompc, selfpc| is_wanted(as_run(selfpc)) || is_wanted(as_run(frompc)),
-        &mut |frompc, selfpc, count, counter| {
+        &mut |frompc, selfpc| is_wanted(as_run(selfpc)) || is_wanted(as_run(frompc)),
+        &mut |frompc, selfpc, count, counter: Counter| {
             let place = |pc| place(as_run(pc), counter.is_closing);
             settle_calls(counter, place(frompc), place(selfpc), count);
         },
@@ -210,8 +216,8 @@ pub(crate) unsafe fn settle_live() {
     let place = |address: usize| unsafe { objects::place(as_run(address)) };
     if file::is_live() {
         mcount::empty_arcs(
-            &|_, selfpc| objects::number(place(selfpc)) != PROGRAM,
-            &mut |frompc, selfpc, count, counter| settle_calls(counter, place(frompc), place(selfpc), count),
+            &mut |_, selfpc| objects::number(place(selfpc)) != PROGRAM,
+            &mut |frompc, selfpc, count, counter: Counter| settle_calls(counter, place(frompc), place(selfpc), count),
         );
     }
 }
@@ -223,20 +229,20 @@ pub(crate) unsafe fn settle_live() {
 ///
 /// As for [`look`].
 #[inline(never)]
-unsafe fn for_each_arc(each: &mut dyn FnMut(usize, usize, u64, usize)) {
+unsafe fn for_each_arc(each: &mut dyn EachPlacedArc) {
     // SAFETY: the caller's promise.
     let place = |address: usize| unsafe { objects::place(as_run(address)) };
     for tally in SETTLED.entries() {
         if let Some(from) = tally.caller() {
             // Threads are not told apart.
-            each(from, tally.place, tally.count, 0);
+            each.call(from, tally.place, tally.count, 0);
         }
     }
     for ThreadRow { thread, calls } in settled_calls() {
-        each(calls.second, calls.first, calls.count, *thread);
+        each.call(calls.second, calls.first, calls.count, *thread);
     }
-    mcount::for_each_arc(&mut |frompc, selfpc, count, counter| {
-        each(place(frompc), place(selfpc), count, counter.thread);
+    mcount::for_each_arc(&mut |frompc, selfpc, count, counter: Counter| {
+        each.call(place(frompc), place(selfpc), count, counter.thread);
     });
 }
 

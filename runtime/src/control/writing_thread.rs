@@ -5,14 +5,20 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::SeqCst;
 
 use crate::arch;
+use crate::closures::closure_trait;
 use crate::file;
 use crate::kernel;
 use crate::os::{a_moment, set_blocked_signals, try_to_block_signals};
 use crate::per_process::{DONE, PER_PROCESS, become_writer_soon};
 
+closure_trait! {
+    /// What only one thread at a time does.
+    pub(super) Work()
+}
+
 /// Runs `work`, which writes the file, in one thread at a time, and then sets `writer` to `after`. Does nothing once
 /// the file is complete. Signals are blocked: a second fatal signal would otherwise leave half a file.
-pub(super) fn exclusively(after: usize, work: &mut dyn FnMut()) {
+pub(super) fn exclusively(after: usize, work: &mut dyn Work) {
     let blocked = try_to_block_signals().ok();
     if become_writer() {
         // If a seccomp filter prevents blocking signals, the program's handlers may run here, and the writer's stack
@@ -45,13 +51,13 @@ static WRITERS_STACK: WritersStack = WritersStack(UnsafeCell::new([0; SIZE]));
 
 /// Runs `work`, on the writer's stack or on this thread's stack. Call this only in the thread that may write the
 /// file, and not in `work` itself.
-fn run(mut work: &mut dyn FnMut(), on_writers_stack: bool) {
+fn run(mut work: &mut dyn Work, on_writers_stack: bool) {
     unsafe extern "C" fn on_stack(work: *mut c_void) {
         // SAFETY: the address of `work` below, to which there is no other reference during the call.
-        unsafe { (*work.cast::<&mut dyn FnMut()>())() }
+        unsafe { (*work.cast::<&mut dyn Work>()).call() }
     }
     if !on_writers_stack {
-        return work();
+        return work.call();
     }
     // SAFETY: the end of a stack that only this thread uses; the argument is what the called function expects.
     unsafe {

@@ -9,8 +9,14 @@ use gmon::encode::{bsd_arcs, gnu_arc, gnu_bin, gnu_header, gnu_histograms, looks
 use gmon::layout::{GmonHdr, RawArc};
 
 use super::writer::{Writer, Written, encoded};
+use crate::closures::closure_trait;
 use crate::os::{Errno, Fd};
 use crate::samples::bins::STRETCH;
+
+closure_trait! {
+    /// Gets the parts of bins, in order.
+    pub(crate) EachPart(part: Part)
+}
 
 /// The forms that a profile can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,22 +109,22 @@ impl Bins<'_> {
     /// All ticks.
     pub(crate) fn ticks(&self) -> u64 {
         let mut ticks = 0;
-        self.for_each(&mut |part| ticks += part.ticks());
+        self.for_each(&mut |part: Part| ticks += part.ticks());
         ticks
     }
 
     /// Passes the counts to `each`, in order.
     #[inline(never)]
-    pub(crate) fn for_each(&self, each: &mut dyn FnMut(Part)) {
+    pub(crate) fn for_each(&self, each: &mut dyn EachPart) {
         for (stretch, samples) in self.samples.chunks(STRETCH).enumerate() {
             let touched = self.touched.and_then(|touched| touched.get(stretch));
             if touched.is_some_and(|touched| touched.load(Relaxed) == 0) {
-                each(Part::Zeros(samples.len()));
+                each.call(Part::Zeros(samples.len()));
                 continue;
             }
             for (bin, low) in (stretch * STRETCH..).zip(samples) {
                 let carry = self.carries.and_then(|carries| carries.get(bin)).map_or(0, |carry| carry.load(Relaxed));
-                each(Part::Count(u32::from(carry) << 16 | u32::from(low.load(Relaxed))));
+                each.call(Part::Count(u32::from(carry) << 16 | u32::from(low.load(Relaxed))));
             }
         }
     }
@@ -160,7 +166,7 @@ fn arcs(out: &mut Writer, profile: &Finished<'_>, form: Form) {
 fn samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> Sampled {
     out.bsd_header(profile.header, profile.header.ncnt, first_spare);
     let mut sampled = Sampled::default();
-    profile.bins.for_each(&mut |part| {
+    profile.bins.for_each(&mut |part: Part| {
         sampled.ticks += part.ticks();
         match part {
             Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
@@ -184,7 +190,7 @@ fn wide_samples(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
         return sampled;
     };
     out.bsd_header(profile.header, ncnt, 32);
-    profile.bins.for_each(&mut |part| {
+    profile.bins.for_each(&mut |part: Part| {
         sampled.ticks += part.ticks();
         match part {
             Part::Zeros(bins) => out.zeros(bins * size_of::<u32>()),
@@ -199,13 +205,13 @@ fn gnu_samples(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
     let mut sampled = Sampled::default();
     gnu_header(out);
     let mut highest = 0;
-    profile.bins.for_each(&mut |part| match part {
+    profile.bins.for_each(&mut |part: Part| match part {
         Part::Zeros(_) => {}
         Part::Count(count) => highest = highest.max(count),
     });
     for histogram in 0..gnu_histograms(u64::from(highest)) {
         out.gnu_histogram(profile.header, profile.bins.samples.len());
-        profile.bins.for_each(&mut |part| match part {
+        profile.bins.for_each(&mut |part: Part| match part {
             Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
             Part::Count(count) => {
                 let count = gnu_bin(u64::from(count), histogram);

@@ -20,9 +20,15 @@ use super::names;
 use super::output::{self, Refusal};
 use super::side_file::totals::{self, Totals};
 use super::writer::Writer;
+use crate::closures::closure_trait;
 use crate::objects::Tally;
 use crate::os::{Errno, Fd, Status, a_moment, map};
 use crate::samples::bins::STRETCH;
+
+closure_trait! {
+    /// Adds an arc of a file.
+    AddArc(arc: RawArc)
+}
 
 /// The suffix of the sum's name while it is written.
 const NEW: &[u8] = b".new";
@@ -269,7 +275,7 @@ impl<'a> Sum<'a> {
             Sum { header: GmonHdr { ..*profile.header }, samples, carries, touched, arcs, has_carries: false };
         let histogram = Histogram { header: &sum.header, samples, carries, touched, rate: 0 };
         let mut bin = 0;
-        profile.bins.for_each(&mut |part| match part {
+        profile.bins.for_each(&mut |part: Part| match part {
             Part::Zeros(bins) => bin += bins,
             Part::Count(count) => {
                 histogram.add(bin, count);
@@ -290,7 +296,7 @@ impl<'a> Sum<'a> {
     /// The sum of the bins.
     fn ticks(&self) -> u64 {
         let mut ticks = 0;
-        self.finished().bins.for_each(&mut |part| {
+        self.finished().bins.for_each(&mut |part: Part| {
             if let Part::Count(count) = part {
                 ticks += u64::from(count);
             }
@@ -411,7 +417,7 @@ impl Reader<'_> {
     }
 
     /// Reads GNU's form.
-    fn gnu(&mut self, histogram: &mut Histogram<'_>, add: &mut dyn FnMut(RawArc)) -> Option<()> {
+    fn gnu(&mut self, histogram: &mut Histogram<'_>, add: &mut dyn AddArc) -> Option<()> {
         let header: [u8; GNU_HEADER_SIZE] = self.take()?;
         if *header.get(4..)?.first_chunk()? != GNU_VERSION.to_ne_bytes() {
             return None;
@@ -430,7 +436,7 @@ impl Reader<'_> {
                 [GNU_TAG_ARC] => {
                     let (raw_frompc, raw_selfpc) = (self.word()?, self.word()?);
                     let count = u32::from_ne_bytes(self.take()?);
-                    add(RawArc { raw_frompc, raw_selfpc, raw_count: count as isize });
+                    add.call(RawArc { raw_frompc, raw_selfpc, raw_count: count as isize });
                 }
                 _ => return None,
             }
@@ -439,7 +445,7 @@ impl Reader<'_> {
     }
 
     /// Reads the other forms.
-    fn bsd(&mut self, histogram: &mut Histogram<'_>, add: &mut dyn FnMut(RawArc)) -> Option<()> {
+    fn bsd(&mut self, histogram: &mut Histogram<'_>, add: &mut dyn AddArc) -> Option<()> {
         let (lowpc, highpc) = (self.word()?, self.word()?);
         let (ncnt, version, profrate) = (self.number()?, self.number()?, self.number()?);
         let _spare: [u8; 12] = self.take()?;
@@ -451,7 +457,7 @@ impl Reader<'_> {
         self.bins(histogram, bytes >> (1 + u32::from(is_wide)), is_wide)?;
         while !self.is_at_end() {
             let (raw_frompc, raw_selfpc) = (self.word()?, self.word()?);
-            add(RawArc { raw_frompc, raw_selfpc, raw_count: self.word()? as isize });
+            add.call(RawArc { raw_frompc, raw_selfpc, raw_count: self.word()? as isize });
         }
         Some(())
     }

@@ -22,7 +22,7 @@ impl EndedCalls {
     /// Takes out the calls for which `is_wanted` returns true for (frompc, selfpc), and passes them to `each`.
     pub(super) fn take(
         &self,
-        is_wanted: impl Fn(usize, usize) -> bool,
+        mut is_wanted: impl FnMut(usize, usize) -> bool,
         mut each: impl FnMut(usize, usize, usize, u64),
     ) {
         self.for_each_called(|thread, frompc, selfpc, call| {

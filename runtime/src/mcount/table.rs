@@ -218,7 +218,11 @@ impl Table {
     /// Takes the counts of the arcs that `is_wanted` out of the table, and passes them to `each`. Threads that count
     /// at the same time lose nothing: the count stays, and the part that was taken is stored beside it. If there is
     /// no memory for these parts, nothing is taken. Tables with only the program's own arcs are skipped.
-    pub(crate) fn take(&self, is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
+    pub(crate) fn take(
+        &self,
+        mut is_wanted: impl FnMut(usize, usize) -> bool,
+        mut each: impl FnMut(usize, usize, u64),
+    ) {
         if !self.leads_outside.load(Relaxed) || !self.note_what_is_taken() {
             return;
         }
@@ -233,7 +237,11 @@ impl Table {
 
     /// As [`Table::take`], but sets the counts to zero, for a table that is a part of the file. Nobody may call along
     /// these arcs at the same time, because mcount's increment is not atomic.
-    pub(crate) fn empty(&self, is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
+    pub(crate) fn empty(
+        &self,
+        mut is_wanted: impl FnMut(usize, usize) -> bool,
+        mut each: impl FnMut(usize, usize, u64),
+    ) {
         self.for_each_called(|index, frompc, selfpc, entry| {
             if is_wanted(frompc, selfpc) {
                 let before = self.taken(index).map_or(0, |taken| taken.swap(0, Relaxed));

@@ -14,6 +14,7 @@ use core::sync::atomic::{
 use super::entry_of_calls::EntryOfCalls;
 use super::table::{self, Counted, GENERATIONS, Table};
 use crate::arch;
+use crate::closures::closure_trait;
 use crate::file;
 use crate::kernel::{self, Clock};
 use crate::os::{
@@ -23,6 +24,16 @@ use crate::os::{
 use crate::ownership;
 use crate::per_process::{Contexts, EndedCalls, NOBODY, PER_PROCESS, become_writer_soon};
 use crate::samples::contexts::by_thread;
+
+closure_trait! {
+    /// Gets arcs, with their threads.
+    pub(crate) EachArc(frompc: usize, selfpc: usize, count: u64, counter: Counter)
+}
+
+closure_trait! {
+    /// Says whether an arc is wanted.
+    pub(crate) IsWantedArc(frompc: usize, selfpc: usize) -> bool
+}
 
 /// The number of records in which a new thread looks for the record of an ended thread. The bound keeps the cost of a
 /// thread's start independent of the number of threads, and fewer than half of the records stay idle for long.
@@ -398,38 +409,47 @@ fn for_each_table(mut each: impl FnMut(&Table, Counter)) {
 /// Passes every arc to `each`, as (frompc, selfpc, count), with its thread; an arc may occur several times. Threads that run at the
 /// same time may be counting. One copy of the code serves all callers.
 #[inline(never)]
-pub(crate) fn for_each_arc(each: &mut dyn FnMut(usize, usize, u64, Counter)) {
+pub(crate) fn for_each_arc(each: &mut dyn EachArc) {
     for_each_table(|table, counter| {
-        table.for_each(|frompc, selfpc, count| each(frompc, selfpc, count, counter));
+        table.for_each(|frompc, selfpc, count| each.call(frompc, selfpc, count, counter));
     });
     if by_thread().is_some() {
-        ENDED.for_each(|thread, frompc, selfpc, count| each(frompc, selfpc, count, ended(thread)));
+        ENDED.for_each(|thread, frompc, selfpc, count| each.call(frompc, selfpc, count, ended(thread)));
     }
 }
 
 /// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and passes them to `each`,
 /// with their thread. Threads that run at the same time may be counting.
-pub(crate) fn take_arcs(is_wanted: &dyn Fn(usize, usize) -> bool, each: &mut dyn FnMut(usize, usize, u64, Counter)) {
+pub(crate) fn take_arcs(is_wanted: &mut dyn IsWantedArc, each: &mut dyn EachArc) {
     for_each_table(|table, counter| {
-        table.take(is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
+        table.take(
+            |frompc, selfpc| is_wanted.call(frompc, selfpc),
+            |frompc, selfpc, count| each.call(frompc, selfpc, count, counter),
+        );
     });
     take_ended(is_wanted, each);
 }
 
 /// As [`take_arcs`], but sets the counts to zero, for tables that are a part of the file. Nobody may call along such
 /// an arc at the same time.
-pub(crate) fn empty_arcs(is_wanted: &dyn Fn(usize, usize) -> bool, each: &mut dyn FnMut(usize, usize, u64, Counter)) {
+pub(crate) fn empty_arcs(is_wanted: &mut dyn IsWantedArc, each: &mut dyn EachArc) {
     for_each_table(|table, counter| {
-        table.empty(is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, counter));
+        table.empty(
+            |frompc, selfpc| is_wanted.call(frompc, selfpc),
+            |frompc, selfpc, count| each.call(frompc, selfpc, count, counter),
+        );
     });
     take_ended(is_wanted, each);
 }
 
 /// Takes the counts of arcs that `is_wanted` from the calls of threads that have ended.
 #[inline(never)]
-fn take_ended(is_wanted: &dyn Fn(usize, usize) -> bool, each: &mut dyn FnMut(usize, usize, u64, Counter)) {
+fn take_ended(is_wanted: &mut dyn IsWantedArc, each: &mut dyn EachArc) {
     if by_thread().is_some() {
-        ENDED.take(is_wanted, |thread, frompc, selfpc, count| each(frompc, selfpc, count, ended(thread)));
+        ENDED.take(
+            |frompc, selfpc| is_wanted.call(frompc, selfpc),
+            |thread, frompc, selfpc, count| each.call(frompc, selfpc, count, ended(thread)),
+        );
     }
 }
 

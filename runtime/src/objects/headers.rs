@@ -1,7 +1,13 @@
 //! Reads the headers of a loaded object from the memory where they are mapped, because the file may be gone.
 
+use crate::closures::closure_trait;
 use crate::os::{OwnMemory, PAGE};
 use crate::text::Text;
+
+closure_trait! {
+    /// Gets program headers.
+    EachSegment(segment: Segment)
+}
 
 /// The contents of the headers that are needed.
 pub(super) struct Headers {
@@ -53,7 +59,7 @@ struct Segments<'a> {
 
 impl Segments<'_> {
     /// Passes the headers that can be read to `each`.
-    fn for_each(&self, each: &mut dyn FnMut(Segment)) {
+    fn for_each(&self, each: &mut dyn EachSegment) {
         let mut left = usize::from(self.number);
         let mut at = self.start;
         while left > 0 && self.size == SEGMENT_SIZE {
@@ -62,7 +68,11 @@ impl Segments<'_> {
             if !self.memory.fill(at, bytes.get_mut(..number * SEGMENT_SIZE).unwrap_or(&mut [])) {
                 return;
             }
-            bytes.chunks_exact(SEGMENT_SIZE).take(number).filter_map(Segment::of).for_each(&mut *each);
+            bytes
+                .chunks_exact(SEGMENT_SIZE)
+                .take(number)
+                .filter_map(Segment::of)
+                .for_each(|segment| each.call(segment));
             left -= number;
             at = at.wrapping_add(number * SEGMENT_SIZE);
         }
@@ -130,7 +140,7 @@ fn read_segments(segments: &Segments<'_>, bias: Option<usize>, base: usize) -> O
     };
     // Notes are mostly in loaded segments behind the first; other notes are read once the bias is known.
     let mut are_notes_left = false;
-    segments.for_each(&mut |segment| {
+    segments.for_each(&mut |segment: Segment| {
         if segment.kind == SEGMENT_LOAD {
             // The file's first byte is in the first segment.
             place = place.or_else(|| {
@@ -148,7 +158,7 @@ fn read_segments(segments: &Segments<'_>, bias: Option<usize>, base: usize) -> O
         }
     });
     if let Some((bias, _)) = place.filter(|_| are_notes_left) {
-        segments.for_each(&mut |segment| push_notes(bias, &segment));
+        segments.for_each(&mut |segment: Segment| push_notes(bias, &segment));
     }
     let ((bias, base), lowpc, highpc) = (place?, lowpc & !15, highpc.checked_next_multiple_of(16)?);
     if highpc.checked_sub(lowpc)? > MOST_CODE {

@@ -1,6 +1,17 @@
 //! Lists what is known: the objects, and where they are loaded now.
 
 use super::loaded::{Known, Object, PROGRAM, VDSO, is_object, known};
+use crate::closures::closure_trait;
+
+closure_trait! {
+    /// Gets objects.
+    pub(crate) EachObject(listed: &Listed)
+}
+
+closure_trait! {
+    /// Gets executable mappings of objects.
+    pub(crate) EachMapping(start: usize, end: usize, bias: usize, object: usize)
+}
 
 /// An object that is or was loaded.
 pub(crate) struct Listed {
@@ -17,14 +28,14 @@ pub(crate) struct Listed {
 /// # Safety
 ///
 /// As for [`super::look`].
-pub(crate) unsafe fn for_each_object(each: &mut dyn FnMut(&Listed)) {
+pub(crate) unsafe fn for_each_object(each: &mut dyn EachObject) {
     // SAFETY: the caller's promise.
     let Some(known) = (unsafe { known() }) else { return };
     for (number, object) in objects(known) {
         let before = objects(known).take_while(|(other, _)| *other < number);
         let generation = before.filter(|(_, other)| other.path.as_bytes() == object.path.as_bytes()).count();
         let is_closed = !known.now().entries().iter().any(|loaded| loaded.object == number);
-        each(&Listed { number, object, generation, is_closed });
+        each.call(&Listed { number, object, generation, is_closed });
     }
 }
 
@@ -38,15 +49,15 @@ fn objects(known: &'static Known) -> impl Iterator<Item = (usize, &'static Objec
 /// # Safety
 ///
 /// As for [`super::look`].
-pub(crate) unsafe fn for_each_mapping(each: &mut dyn FnMut(usize, usize, usize, usize)) {
+pub(crate) unsafe fn for_each_mapping(each: &mut dyn EachMapping) {
     // SAFETY: the caller's promise.
     let Some(known) = (unsafe { known() }) else { return };
     for loaded in known.now().entries() {
         match loaded.object {
             // The vDSO is linked at address 0.
-            VDSO => each(loaded.start, loaded.end, loaded.base, VDSO),
-            PROGRAM => each(loaded.start, loaded.end, loaded.bias, loaded.object),
-            object if is_object(object) => each(loaded.start, loaded.end, loaded.bias, object),
+            VDSO => each.call(loaded.start, loaded.end, loaded.base, VDSO),
+            PROGRAM => each.call(loaded.start, loaded.end, loaded.bias, loaded.object),
+            object if is_object(object) => each.call(loaded.start, loaded.end, loaded.bias, object),
             _ => {}
         }
     }

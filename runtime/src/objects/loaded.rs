@@ -18,12 +18,23 @@ use gmon::layout::side_file;
 
 use super::headers::{self, Headers};
 use super::linker_list::List;
+use crate::closures::closure_trait;
 use crate::os::{
     Errno, HEARS_OF_LOSSES, Identity, Mapping, MapsRoom, OwnMemory, VDSO_PATH, clear, effective_user, for_each_mapping,
     map, path_of_file,
 };
 use crate::samples::bins;
 use crate::text::Text;
+
+closure_trait! {
+    /// Gets executable mappings, with the address of the object's first byte.
+    pub(super) EachCode(mapping: &Mapping<'_>, base: usize)
+}
+
+closure_trait! {
+    /// Says whether a range of addresses is wanted.
+    pub(crate) IsWanted(start: usize, end: usize) -> bool
+}
 
 /// The number of address bits of a place.
 pub(crate) const ADDRESS_BITS: u32 = 48;
@@ -150,7 +161,7 @@ pub(super) unsafe fn known() -> Option<&'static Known> {
 /// # Safety
 ///
 /// Call this only in the thread that may write the file.
-pub(crate) unsafe fn look(is_wanted: &dyn Fn(usize, usize) -> bool) -> Result<(), Errno> {
+pub(crate) unsafe fn look(is_wanted: &mut dyn IsWanted) -> Result<(), Errno> {
     // SAFETY: the caller's promise.
     let known = unsafe { known_or_new() }.ok_or(Errno::ENOMEM)?;
     known.list.discard_prepared();
@@ -158,13 +169,13 @@ pub(crate) unsafe fn look(is_wanted: &dyn Fn(usize, usize) -> bool) -> Result<()
     // SAFETY: nobody else has a reference to the room or to the result of the previous look.
     let (now, next, room) = unsafe { (known.now(), known.next_to_fill(), &mut *known.room.get()) };
     next.number = 0;
-    let result = for_each_code(room, &mut |mapping, base| {
+    let result = for_each_code(room, &mut |mapping: &Mapping<'_>, base| {
         let new = Loaded::of(mapping, base);
         if mapping.path == VDSO_PATH {
             next.push(Loaded { object: VDSO, ..new });
         } else if let Some(before) = now.at(new.start).filter(|before| before.is_same_file(&new)) {
             next.push(Loaded { bias: before.bias, object: before.object, listed: before.listed, ..new });
-        } else if is_wanted(new.start, new.end)
+        } else if is_wanted.call(new.start, new.end)
             && let Some((object, bias)) = known.objects.number_at(&memory, mapping, base)
         {
             next.push(Loaded { bias, object, ..new });
@@ -200,7 +211,7 @@ pub(crate) unsafe fn look_ahead() {
 /// As for [`look`].
 pub(crate) unsafe fn look_at_all() {
     // SAFETY: the caller's promise.
-    if unsafe { look(&|_, _| true) }.is_ok() {
+    if unsafe { look(&mut |_, _| true) }.is_ok() {
         // SAFETY: as above.
         unsafe { accept_look() };
     }
@@ -208,7 +219,7 @@ pub(crate) unsafe fn look_at_all() {
 
 /// Passes each executable mapping of an object to `each`, with the address where the object's first byte is mapped.
 /// The result says whether the list is that of this process.
-pub(super) fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'_>, usize)) -> Result<bool, Errno> {
+pub(super) fn for_each_code(room: &mut MapsRoom, each: &mut dyn EachCode) -> Result<bool, Errno> {
     // The address of code of this process. If the list says that it is not executable, the list is another process's:
     // emulators show their own.
     let here = (set_program as fn(usize, usize)) as usize;
@@ -222,7 +233,7 @@ pub(super) fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'
         }
         let is_object = mapping.inode != 0 || mapping.path == VDSO_PATH;
         if mapping.is_executable && is_object && file == (mapping.device, mapping.inode) {
-            each(mapping, base);
+            each.call(mapping, base);
         }
     })?;
     Ok(has_program)

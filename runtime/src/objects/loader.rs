@@ -13,7 +13,18 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::headers::{self, Headers};
 use super::linker_list::{Counters, Kept, NewObject};
 use super::loaded::{Known, Loaded, Object, PROGRAM, PROGRAM_BIAS, VDSO, for_each_code, known_or_new};
-use crate::os::{Errno, Identity, ListedObject, OwnMemory, PAGE, VDSO_PATH};
+use crate::closures::closure_trait;
+use crate::os::{Errno, Identity, ListedObject, Mapping, OwnMemory, PAGE, VDSO_PATH};
+
+closure_trait! {
+    /// Says whether this thread may look.
+    pub(crate) Enter() -> bool
+}
+
+closure_trait! {
+    /// Settles the counts.
+    pub(crate) Settle(has_changed: bool)
+}
 
 type Each = unsafe extern "C" fn(*const ListedObject, usize, *mut c_void) -> c_int;
 
@@ -38,8 +49,8 @@ pub(crate) enum Seen {
 
 /// A look at the list.
 struct Walk<'a> {
-    enter: &'a mut dyn FnMut() -> bool,
-    settle: &'a mut dyn FnMut(bool),
+    enter: &'a mut dyn Enter,
+    settle: &'a mut dyn Settle,
     seen: Seen,
     counters: Counters,
     known: Option<&'static Known>,
@@ -60,8 +71,8 @@ struct Walk<'a> {
 /// `iterate` must be the C library's function, and `enter` must tell the truth.
 pub(crate) unsafe fn look_at_list(
     iterate: Iterate,
-    enter: &mut dyn FnMut() -> bool,
-    settle: &mut dyn FnMut(bool),
+    enter: &mut dyn Enter,
+    settle: &mut dyn Settle,
 ) -> Result<Seen, Errno> {
     let mut walk =
         Walk { enter, settle, seen: Seen::Nothing, counters: (0, 0), known: None, kept: Kept { number: 0, at: 0 } };
@@ -79,7 +90,7 @@ unsafe extern "C" fn each(info: *const ListedObject, _size: usize, walk: *mut c_
     // SAFETY: the arguments that the C library passes.
     let (info, walk) = unsafe { (&*info, &mut *walk.cast::<Walk<'_>>()) };
     if walk.known.is_none() {
-        if !(walk.enter)() {
+        if !walk.enter.call() {
             return 1;
         }
         // SAFETY: `enter` has said that this is the one thread.
@@ -89,7 +100,7 @@ unsafe extern "C" fn each(info: *const ListedObject, _size: usize, walk: *mut c_
         if [known.list.known.get(), known.list.prepared.get()].contains(&walk.counters) {
             walk.seen = Seen::All;
             let has_changed = known.list.known.get() != walk.counters;
-            (walk.settle)(has_changed);
+            walk.settle.call(has_changed);
             if has_changed {
                 known.accept_list();
             }
@@ -154,7 +165,7 @@ impl Known {
         // SAFETY: as above; and nobody else has a reference to the room.
         let (new_objects, next, room) =
             unsafe { (&mut *self.list.new_objects.get(), self.next_to_fill(), &mut *self.room.get()) };
-        for_each_code(room, &mut |mapping, base| {
+        for_each_code(room, &mut |mapping: &Mapping<'_>, base| {
             let is_there = |new: &&mut NewObject| {
                 new.headers.as_ref().is_some_and(|headers| headers.is_at(mapping.start, mapping.end))
             };

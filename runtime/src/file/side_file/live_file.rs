@@ -10,7 +10,7 @@ use super::header::{self, Of};
 use super::{objects, run, slots};
 use crate::file::output::{self, Refusal};
 use crate::file::writer::{Writer, Written};
-use crate::objects::{Tally, for_each_mapping, for_each_object, is_object, object};
+use crate::objects::{Listed, Tally, for_each_mapping, for_each_object, is_object, object};
 use crate::os::{Errno, Fd, LARGEST_PAGE, map_file, unmap};
 use crate::per_process::{Changing, LiveParts, PER_PROCESS, size_of_parts};
 use crate::samples::contexts::{begin_live, patience};
@@ -70,7 +70,7 @@ fn put_changing(file: Fd, start: usize, bins: Range<usize>) -> Result<(), Errno>
 unsafe fn last_object() -> usize {
     let mut last = 0;
     // SAFETY: the caller's promise.
-    unsafe { for_each_object(&mut |listed| last = listed.number) };
+    unsafe { for_each_object(&mut |listed: &Listed| last = listed.number) };
     last
 }
 
@@ -100,7 +100,7 @@ pub(crate) unsafe fn describe_objects() {
     let described = &PER_PROCESS.memory.contexts.live.described;
     // SAFETY: the caller's promise.
     unsafe {
-        for_each_object(&mut |listed| {
+        for_each_object(&mut |listed: &Listed| {
             if listed.number == described.load(Relaxed) + 1
                 && changing.add_object(&objects::item(listed), listed.object.build_id.as_bytes())
             {

@@ -17,7 +17,7 @@ pub(super) fn put(out: &mut Writer) {
         put_program(out);
         // SAFETY: `control` lets only one thread write files.
         unsafe {
-            for_each_object(&mut |listed| object(out, &item(listed)));
+            for_each_object(&mut |listed: &Listed| object(out, &item(listed)));
         }
     });
 }
