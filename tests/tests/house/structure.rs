@@ -41,6 +41,7 @@ const ORDER: [(&str, &[&str]); 5] = [
     (
         "runtime",
         &[
+            "closures",
             "text",
             "arch",
             "os",
