@@ -71,7 +71,8 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     });
 }
 
-/// Appends the path of the current directory to `path`. The path is not absolute if it is not one from the root of the process.
+/// Appends the path of the current directory to `path`. If the directory is not below the root directory of the process, the path
+/// does not begin with `/`.
 pub(crate) fn push_current_directory<const N: usize>(path: &mut Text<N>) {
     path.fill(|room| {
         let arguments = [room.as_mut_ptr().addr(), room.len()];
