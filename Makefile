@@ -109,10 +109,11 @@ endif
 # Where shells look for completions, below share/.
 COMPLETIONS = bash-completion/completions zsh/site-functions fish/vendor_completions.d
 
-# Each start-up object is the runtime as one relocatable object in which only the public names are global. gcrt1.o has
-# the entry point. grcrt1.o lacks the empty _dl_relocate_static_pie, which a static PIE must get from the C library.
-# static-pie/ holds grcrt1.o under the name that clang looks for. gmon.o lacks the entry point, for compilers that
-# look for neither name. libgmon.a has the runtime, and the functions of programs that profile themselves.
+# Each start-up object is the runtime as one relocatable object in which only the public names are global. gcrt1.o has the entry point.
+# Its code is in a section of its own, which linkers do not merge with the program's code. grcrt1.o lacks the empty
+# _dl_relocate_static_pie, which a static PIE must get from the C library. static-pie/ holds grcrt1.o under the name that clang looks for.
+# gmon.o lacks the entry point, for compilers that look for neither name. libgmon.a has the runtime, and the functions of programs that
+# profile themselves.
 GLOBALS = --strip-debug --keep-global-symbols=runtime/exports.txt
 # The symbols of a program's own crt1.o.
 ENTRY = _start _dl_relocate_static_pie _IO_stdin_used __data_start data_start
@@ -141,7 +142,7 @@ define objects
 	@mkdir -p "$(2)" "$(3)/static-pie"
 	$(RUSTC_RUNTIME) $(1) --features start -- $(SMALL) -C jump-tables=no
 	@$(4) -r -T runtime/merge.ld -u _start -u mcount -o "$(2)/start.o" "$(2)/libgmon_runtime.a"
-	@$(5) $(GLOBALS) "$(2)/start.o" "$(3)/gcrt1.o"
+	@$(5) $(GLOBALS) --rename-section .text=gmon_text "$(2)/start.o" "$(3)/gcrt1.o"
 	@$(5) --localize-symbol=_dl_relocate_static_pie "$(3)/gcrt1.o" "$(3)/grcrt1.o"
 	@cp "$(3)/grcrt1.o" "$(3)/static-pie/"
 	@cp "$(3)/grcrt1.o" "$(3)/static-pie/gcrt1.o"

@@ -5,74 +5,108 @@ use core::ffi::{CStr, c_char};
 use crate::os::PROCESS_VARIABLE;
 use crate::text::decimal;
 
+/// A variable that the runtime reads.
+#[derive(Clone, Copy)]
+pub(crate) enum Variable {
+    /// `GMON_ONLY`: the names of the programs to profile.
+    Only,
+    /// `PROFDIR`: the directory of the file.
+    Directory,
+    /// `GMON_OUT_PREFIX`: the part of the file's name before the process number.
+    Prefix,
+    /// `GMON_FORMAT`: the form of the file.
+    Format,
+    /// `GMON_SIGNALS`: which signals the runtime may catch to write the file.
+    Signals,
+    /// `GMON_LIVE`: whether the process counts in the file itself.
+    Live,
+    /// `GMON_HZ`: the number of samples in each second.
+    Rate,
+    /// `GMON_CLOCK`: CPU time or wall-clock time.
+    Clock,
+    /// `GMON_SAMPLER`: what produces the samples.
+    Sampler,
+    /// `GMON_OBJECTS`: whether the runtime keeps what happens outside the program.
+    Objects,
+    /// `GMON_STACKS`: whether the runtime walks the stack at each sample.
+    Stacks,
+    /// `GMON_THREADS`: whether threads are told apart.
+    Threads,
+    /// `GMON_CHILDREN`: which files the children of a fork leave.
+    Children,
+    /// `GMON_DUMP_SIGNAL`: the signal that makes the runtime write the file while the program continues.
+    DumpSignal,
+    /// The first of the variables in which launchers of parallel jobs tell a process its rank: Open MPI, PMIx, MPICH and its
+    /// relatives, MVAPICH, and Slurm. The first that has a number counts. Slurm is last, because a launcher that runs inside a job of
+    /// Slurm passes on the launcher's own number.
+    FirstRank,
+}
+
+/// The names of the variables, in the order of [`Variable`], with the character that ends each.
+const NAMES: [&[u8]; Variable::FirstRank as usize + 5] = [
+    b"GMON_ONLY=",
+    b"PROFDIR=",
+    b"GMON_OUT_PREFIX=",
+    b"GMON_FORMAT=",
+    b"GMON_SIGNALS=",
+    b"GMON_LIVE=",
+    b"GMON_HZ=",
+    b"GMON_CLOCK=",
+    b"GMON_SAMPLER=",
+    b"GMON_OBJECTS=",
+    b"GMON_STACKS=",
+    b"GMON_THREADS=",
+    b"GMON_CHILDREN=",
+    b"GMON_DUMP_SIGNAL=",
+    b"OMPI_COMM_WORLD_RANK=",
+    b"PMIX_RANK=",
+    b"PMI_RANK=",
+    b"MV2_COMM_WORLD_RANK=",
+    b"SLURM_PROCID=",
+];
+
+impl Variable {
+    /// The name, with the character that ends it.
+    pub(crate) fn name(self) -> &'static [u8] {
+        NAMES.get(self as usize).copied().unwrap_or_default()
+    }
+}
+
 /// The values of the variables, read once at start-up.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Environment<'a> {
-    /// `PROFDIR`: the directory of the file.
-    pub(crate) directory: Option<&'a CStr>,
-    /// `GMON_OUT_PREFIX`: the part of the file's name before the process number.
-    pub(crate) prefix: Option<&'a CStr>,
-    /// `GMON_FORMAT`: the form of the file.
-    pub(crate) format: Option<&'a CStr>,
-    /// `GMON_SIGNALS`: which signals the runtime may catch to write the file.
-    pub(crate) signals: Option<&'a CStr>,
-    /// `GMON_LIVE`: whether the process counts in the file itself.
-    pub(crate) live: Option<&'a CStr>,
-    /// `GMON_HZ`: the number of samples in each second.
-    pub(crate) rate: Option<&'a CStr>,
-    /// `GMON_CLOCK`: CPU time or wall-clock time.
-    pub(crate) clock: Option<&'a CStr>,
-    /// `GMON_SAMPLER`: what produces the samples.
-    pub(crate) sampler: Option<&'a CStr>,
-    /// `GMON_OBJECTS`: whether the runtime keeps what happens outside the program.
-    pub(crate) objects: Option<&'a CStr>,
-    /// `GMON_STACKS`: whether the runtime walks the stack at each sample.
-    pub(crate) stacks: Option<&'a CStr>,
-    /// `GMON_THREADS`: whether threads are told apart.
-    pub(crate) threads: Option<&'a CStr>,
-    /// `GMON_CHILDREN`: which files the children of a fork leave.
-    pub(crate) children: Option<&'a CStr>,
-    /// `GMON_DUMP_SIGNAL`: the signal that makes the runtime write the file while the program continues.
-    pub(crate) dump_signal: Option<&'a CStr>,
-    /// The values of the variables of `RANKS`.
-    ranks: [Option<&'a CStr>; RANKS.len()],
+    /// In the order of `NAMES`.
+    values: [Option<&'a CStr>; NAMES.len()],
     /// [`PROCESS_VARIABLE`]: whether the name of the file has the process number. The variable's value does not matter.
     pub(crate) wants_process: bool,
 }
-
-/// The variables in which launchers of parallel jobs tell a process its rank: Open MPI, PMIx, MPICH and its relatives, MVAPICH, and
-/// Slurm. The first that has a number counts. Slurm is last, because a launcher that runs inside a job of Slurm passes on the launcher's
-/// own number.
-const RANKS: [&[u8]; 5] =
-    [b"OMPI_COMM_WORLD_RANK=", b"PMIX_RANK=", b"PMI_RANK=", b"MV2_COMM_WORLD_RANK=", b"SLURM_PROCID="];
 
 impl<'a> Environment<'a> {
     /// Finds the variables. An empty variable counts as not set.
     pub(crate) fn of(variables: impl Iterator<Item = &'a CStr>) -> Environment<'a> {
         let mut found = Environment::default();
         for variable in variables {
-            take(&mut found.directory, variable, b"PROFDIR=");
-            take(&mut found.prefix, variable, b"GMON_OUT_PREFIX=");
-            take(&mut found.format, variable, b"GMON_FORMAT=");
-            take(&mut found.signals, variable, b"GMON_SIGNALS=");
-            take(&mut found.live, variable, b"GMON_LIVE=");
-            take(&mut found.rate, variable, b"GMON_HZ=");
-            take(&mut found.clock, variable, b"GMON_CLOCK=");
-            take(&mut found.sampler, variable, b"GMON_SAMPLER=");
-            take(&mut found.objects, variable, b"GMON_OBJECTS=");
-            take(&mut found.stacks, variable, b"GMON_STACKS=");
-            take(&mut found.threads, variable, b"GMON_THREADS=");
-            take(&mut found.children, variable, b"GMON_CHILDREN=");
-            take(&mut found.dump_signal, variable, b"GMON_DUMP_SIGNAL=");
-            found.ranks.iter_mut().zip(RANKS).for_each(|(rank, name)| take(rank, variable, name));
+            found.values.iter_mut().zip(NAMES).for_each(|(value, name)| take(value, variable, name));
             found.wants_process |= !PROCESS_VARIABLE.is_empty() && variable.to_bytes().starts_with(PROCESS_VARIABLE);
         }
         found
     }
 
+    /// The value of a variable.
+    pub(crate) fn value(&self, variable: Variable) -> Option<&'a CStr> {
+        self.values.get(variable as usize).copied().flatten()
+    }
+
+    /// Removes a variable.
+    #[allow(dead_code, reason = "not all systems have variables without effect")]
+    pub(crate) fn remove(&mut self, variable: Variable) {
+        self.values.iter_mut().skip(variable as usize).take(1).for_each(|value| *value = None);
+    }
+
     /// The rank of the process in its parallel job; `None` if it is in none.
     pub(crate) fn rank(&self) -> Option<u32> {
-        self.ranks.iter().flatten().find_map(|rank| decimal(rank.to_bytes()).filter(|rank| *rank != u32::MAX))
+        let ranks = self.values.iter().skip(Variable::FirstRank as usize);
+        ranks.flatten().find_map(|rank| decimal(rank.to_bytes()).filter(|rank| *rank != u32::MAX))
     }
 }
 
@@ -113,9 +147,9 @@ mod tests {
     fn the_variables_are_found_by_their_whole_names() {
         let variables = [c"PROFDIRS=/no", c"PROFDIR=/yes", c"PROFDIR=/late", c"GMON_OUT_PREFIX=", c"GMON_FORMAT=gnu"];
         let found = Environment::of(variables.into_iter());
-        assert_eq!(found.directory, Some(c"/yes"));
-        assert_eq!(found.prefix, None);
-        assert_eq!(found.format, Some(c"gnu"));
+        assert_eq!(found.value(Variable::Directory), Some(c"/yes"));
+        assert_eq!(found.value(Variable::Prefix), None);
+        assert_eq!(found.value(Variable::Format), Some(c"gnu"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod environment;
 mod filters;
 mod merge;
 mod moncontrol;
+mod only;
 mod pile;
 mod prefix;
 #[cfg(not(test))]
@@ -15,6 +16,8 @@ pub(crate) mod settings;
 pub(crate) mod snapshot;
 mod writing_thread;
 
+#[allow(unused_imports, reason = "not all systems have variables without effect")]
+pub(crate) use environment::Variable;
 pub(crate) use environment::{Environment, strings};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use filters::{get_ready, hold, is_in_file};

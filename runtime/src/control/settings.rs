@@ -2,20 +2,25 @@
 
 use core::ffi::{CStr, c_int};
 
-use super::environment::Environment;
-use super::prefix;
+use super::environment::{Environment, Variable};
+use super::{only, prefix};
 use crate::file::{self, Children, Form, Naming, Output};
 use crate::kernel::{HIGHEST_RATE, RATE_OTHERWISE, SAMPLER_NAMES, Sampler, Wish};
 use crate::message::{say, say_error};
 use crate::os::{Fd, WALKS_STACKS, file_mask, is_free_for_use, signal_named};
 use crate::text::{Digits, decimal};
 
+/// Whether the program is to be profiled.
+pub(crate) fn wants(argv0: &CStr, environment: &Environment<'_>) -> bool {
+    environment.value(Variable::Only).is_none_or(|pattern| only::is_wanted(pattern.to_bytes(), argv0.to_bytes()))
+}
+
 /// Sets the name and the form of the file. The result is the directory that the user asked for.
 pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
-    let form = environment.format.and_then(|name| {
+    let form = environment.value(Variable::Format).and_then(|name| {
         let form = Form::named(name.to_bytes());
         if form.is_none() {
-            refuse(b"GMON_FORMAT=", name.to_bytes(), b" is not openbsd, freebsd, bsd or gnu: using the default");
+            refuse(Variable::Format, name.to_bytes(), b" is not openbsd, freebsd, bsd or gnu: using the default");
         }
         form
     });
@@ -31,7 +36,7 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
         file::set_rank(environment.rank());
     }
     // A prefix includes the directory.
-    let directory = environment.directory.filter(|_| environment.prefix.is_none())?;
+    let directory = environment.value(Variable::Directory).filter(|_| environment.value(Variable::Prefix).is_none())?;
     match Fd::open_directory(directory) {
         Ok(fd) => Some(fd),
         Err(error) => {
@@ -43,18 +48,18 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
 
 /// Reports that the value of a variable is not used, and what is used instead.
 #[inline(never)]
-fn refuse(variable: &[u8], value: &[u8], why: &[u8]) {
-    say(&[variable, value, why]);
+fn refuse(variable: Variable, value: &[u8], why: &[u8]) {
+    say(&[variable.name(), value, why]);
 }
 
 /// What the children of a fork leave.
 fn children(environment: &Environment<'_>) -> Children {
-    match environment.children.map(CStr::to_bytes) {
+    match environment.value(Variable::Children).map(CStr::to_bytes) {
         None | Some(b"separate") => Children::Separate,
         Some(b"sum") => Children::Sum,
         Some(b"none") => Children::None,
         Some(value) => {
-            refuse(b"GMON_CHILDREN=", value, b" is not separate, sum or none: using separate");
+            refuse(Variable::Children, value, b" is not separate, sum or none: using separate");
             Children::Separate
         }
     }
@@ -62,11 +67,11 @@ fn children(environment: &Environment<'_>) -> Children {
 
 /// Whether the runtime may catch signals that would end the program.
 pub(crate) fn may_catch_signals(environment: &Environment<'_>) -> bool {
-    match environment.signals.map(CStr::to_bytes) {
+    match environment.value(Variable::Signals).map(CStr::to_bytes) {
         None | Some(b"all") => true,
         Some(b"none") => false,
         Some(value) => {
-            refuse(b"GMON_SIGNALS=", value, b" is not all or none: using all");
+            refuse(Variable::Signals, value, b" is not all or none: using all");
             true
         }
     }
@@ -74,22 +79,22 @@ pub(crate) fn may_catch_signals(environment: &Environment<'_>) -> bool {
 
 /// Whether the runtime keeps what happens outside the program.
 pub(crate) fn tells_of_objects(environment: &Environment<'_>) -> bool {
-    is_on(environment.objects, b"GMON_OBJECTS=", true)
+    is_on(environment, Variable::Objects, true)
 }
 
 /// Whether the runtime walks the stack at each sample. Systems whose kernel samples do not read the variable.
 pub(crate) fn walks_stacks(environment: &Environment<'_>) -> bool {
-    WALKS_STACKS && is_on(environment.stacks, b"GMON_STACKS=", true)
+    WALKS_STACKS && is_on(environment, Variable::Stacks, true)
 }
 
 /// Whether threads are told apart.
 pub(crate) fn tells_threads(environment: &Environment<'_>) -> bool {
-    WALKS_STACKS && is_on(environment.threads, b"GMON_THREADS=", false)
+    WALKS_STACKS && is_on(environment, Variable::Threads, false)
 }
 
 /// Whether a variable is 1 and not 0, or the `default` for another value, which is reported.
-fn is_on(value: Option<&CStr>, variable: &[u8], default: bool) -> bool {
-    match value.map(CStr::to_bytes) {
+fn is_on(environment: &Environment<'_>, variable: Variable, default: bool) -> bool {
+    match environment.value(variable).map(CStr::to_bytes) {
         None => default,
         Some(b"0") => false,
         Some(b"1") => true,
@@ -103,37 +108,37 @@ fn is_on(value: Option<&CStr>, variable: &[u8], default: bool) -> bool {
 
 /// Whether the process counts in the file itself.
 pub(crate) fn is_live(environment: &Environment<'_>) -> bool {
-    let is_live = is_on(environment.live, b"GMON_LIVE=", false);
-    if is_live && let Some(form) = environment.format.filter(|form| form.to_bytes() != b"bsd") {
-        refuse(b"GMON_FORMAT=", form.to_bytes(), b" does not work with GMON_LIVE=1: using bsd");
+    let is_live = is_on(environment, Variable::Live, false);
+    if is_live && let Some(form) = environment.value(Variable::Format).filter(|form| form.to_bytes() != b"bsd") {
+        refuse(Variable::Format, form.to_bytes(), b" does not work with GMON_LIVE=1: using bsd");
     }
     is_live
 }
 
 /// How the program is to be sampled.
 pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
-    let rate = environment.rate.and_then(|value| {
+    let rate = environment.value(Variable::Rate).and_then(|value| {
         let rate = decimal(value.to_bytes()).filter(|rate| (1..=HIGHEST_RATE).contains(rate));
         if rate.is_none() {
             let mut highest = Digits::new();
             highest.push_decimal(u64::from(HIGHEST_RATE));
             let range: [&[u8]; 3] = [b" is not a number from 1 to ", highest.as_bytes(), RATE_OTHERWISE];
-            say(&[b"GMON_HZ=", value.to_bytes(), range[0], range[1], range[2]]);
+            say(&[Variable::Rate.name(), value.to_bytes(), range[0], range[1], range[2]]);
         }
         rate
     });
-    let wall = match environment.clock.map(CStr::to_bytes) {
+    let wall = match environment.value(Variable::Clock).map(CStr::to_bytes) {
         None | Some(b"cpu") => false,
         Some(b"wall") => true,
         Some(value) => {
-            refuse(b"GMON_CLOCK=", value, b" is not cpu or wall: using cpu");
+            refuse(Variable::Clock, value, b" is not cpu or wall: using cpu");
             false
         }
     };
-    let sampler = environment.sampler.and_then(|name| {
+    let sampler = environment.value(Variable::Sampler).and_then(|name| {
         let sampler = Sampler::named(name.to_bytes());
         if sampler.is_none() {
-            say(&[b"GMON_SAMPLER=", name.to_bytes(), b" is not ", SAMPLER_NAMES, b": using the default"]);
+            say(&[Variable::Sampler.name(), name.to_bytes(), b" is not ", SAMPLER_NAMES, b": using the default"]);
         }
         sampler
     });
@@ -142,22 +147,22 @@ pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
 
 /// The signal that makes the runtime write the file.
 pub(crate) fn dump_signal(environment: &Environment<'_>) -> Option<c_int> {
-    let name = environment.dump_signal?.to_bytes();
+    let name = environment.value(Variable::DumpSignal)?.to_bytes();
     let wrong: &[u8] = match signal_named(name) {
         Some(signal) if is_free_for_use(signal) => return Some(signal),
         Some(_) => b" is a signal that cannot write the file: using none",
         None => b" is not a signal: using none",
     };
-    refuse(b"GMON_DUMP_SIGNAL=", name, wrong);
+    refuse(Variable::DumpSignal, name, wrong);
     None
 }
 
 /// Sets the parts of the file's name: see [`Naming`].
 fn name(output: &mut Output, argv0: &CStr, environment: &Environment<'_>) {
     output.program.push(argv0.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default());
-    if let Some(prefix) = environment.prefix {
+    if let Some(prefix) = environment.value(Variable::Prefix) {
         prefix::set(output, prefix.to_bytes(), environment.rank());
-    } else if environment.directory.is_some() {
+    } else if environment.value(Variable::Directory).is_some() {
         output.naming = Naming::Private;
     }
 }

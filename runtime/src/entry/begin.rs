@@ -12,7 +12,8 @@ use crate::samples::contexts;
 
 /// Starts profiling the code from `lowpc` to `highpc` of the program `name`. `register` makes the C library call
 /// [`control::before_fork`] before a fork, [`control::after_fork_in_parent`] or [`after_fork_in_child`] after a fork, and the end
-/// of the profile in `quick_exit`, unless the system's start-up code has another way.
+/// of the profile in `quick_exit`, unless the system's start-up code has another way. A program that the user does not want to be
+/// profiled stays as a program without profile.
 ///
 /// # Safety
 ///
@@ -24,13 +25,17 @@ pub(super) unsafe fn begin(
     (lowpc, highpc): (usize, usize),
     register: impl FnOnce(),
 ) {
+    // SAFETY: the caller's promise.
+    let environment = unsafe { Environment::of(strings(envp)) };
+    let name = name.unwrap_or(c"");
+    if !settings::wants(name, &environment) {
+        return;
+    }
     remember_standard_error();
     // Handlers run when the profile is complete enough for them.
     let blocked = block_signals();
     reserve();
-    // SAFETY: the caller's promise.
-    let environment = unsafe { Environment::of(strings(envp)) };
-    let directory = settings::configure(name.unwrap_or(c""), &environment);
+    let directory = settings::configure(name, &environment);
     let sampling = settings::sampling(&environment);
     // Only the file beside the profile can hold stacks. The sampler must know whether they are wanted.
     if !settings::tells_of_objects(&environment) {

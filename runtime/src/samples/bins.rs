@@ -13,6 +13,7 @@ use core::sync::atomic::{
 
 use super::{outside_text, scale};
 use crate::os::PAGE;
+use crate::os::linked::sampled;
 use crate::per_process::PER_PROCESS;
 
 /// The scale of the samples; 0 while nothing is counted. The other values are stored before the scale.
@@ -119,9 +120,10 @@ pub(crate) fn is_counting() -> bool {
     SCALE.load(SeqCst) != 0
 }
 
-/// Whether an address has a bin, if there is a bin for each four bytes.
+/// Whether samples at an address have a bin, if there is a bin for each four bytes.
+#[inline(never)]
 pub(crate) fn covers(pc: usize) -> bool {
-    bin(pc, OFFSET.load(Relaxed), 0x8000, SAMPLES_SIZE.load(Relaxed)).is_some()
+    bin(sampled(pc), OFFSET.load(Relaxed), 0x8000, SAMPLES_SIZE.load(Relaxed)).is_some()
 }
 
 /// All ticks since the start, in bins and outside.
@@ -224,7 +226,7 @@ fn count_at(scale: u32, pc: usize, ticks: u32) -> u32 {
         return 0;
     }
     PER_PROCESS.ticks.fetch_add(u64::from(ticks), Relaxed);
-    let Some(bin) = bin(pc, OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else {
+    let Some(bin) = bin(sampled(pc), OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else {
         outside_text::count(pc, ticks);
         return ticks;
     };

@@ -22,6 +22,7 @@ mod objects;
 mod objects_closed;
 mod objects_outside;
 mod objects_read;
+mod own_code;
 mod places;
 mod prefixes;
 mod privileges;

@@ -19,7 +19,8 @@ pub(crate) struct Program {
 }
 
 /// All variables that the runtime reads.
-const VARIABLES: [&str; 18] = [
+const VARIABLES: [&str; 19] = [
+    "GMON_ONLY",
     "GMON_STACKS",
     "GMON_THREADS",
     "GMON_CHILDREN",
@@ -62,12 +63,17 @@ pub(crate) fn directory(name: &str) -> PathBuf {
     gmon_tests::directory(&format!("runtime-{name}"))
 }
 
+/// The flags that compile and link with our start-up object.
+pub(crate) fn ours() -> [String; 3] {
+    let library = library();
+    let include = library.parent().unwrap().parent().unwrap().join("include");
+    ["-pg".to_owned(), format!("-B{}", library.display()), format!("-I{}", include.display())]
+}
+
 impl Program {
     /// Compiles one of `tests/programs` with our start-up object, in a directory called `name`.
     pub(crate) fn compile(name: &str, source: &str, flags: &[&str]) -> Program {
-        let library = library();
-        let include = library.parent().unwrap().parent().unwrap().join("include");
-        let ours = ["-pg".to_owned(), format!("-B{}", library.display()), format!("-I{}", include.display())];
+        let ours = ours();
         let ours: Vec<&str> = ours.iter().map(String::as_str).collect();
         Program::compile_with("cc", name, source, &[&ours, flags].concat())
     }

@@ -2,7 +2,7 @@
 
 use core::ffi::{CStr, c_char, c_int};
 
-use crate::control::{self, Environment, settings, snapshot, strings};
+use crate::control::{self, Environment, Variable, settings, snapshot, strings};
 use crate::file::{self, Form, Naming, names};
 use crate::kernel;
 use crate::kernel::system::snapshot::{open_beforehand, remember_directory};
@@ -54,22 +54,26 @@ fn use_kernels_name(output: &mut file::Output, name: &CStr) {
 /// Removes the settings that have no effect, with a message for each.
 fn possible(environment: Environment<'_>) -> Environment<'_> {
     let mut left = environment;
-    let without_effect = |variable: &[u8], value: &CStr, why: &[u8]| {
-        say(&[variable, value.to_bytes(), b" has no effect on OpenBSD: ", why]);
+    let without_effect = |variable: Variable, value: &CStr, why: &[u8]| {
+        say(&[variable.name(), value.to_bytes(), b" has no effect on OpenBSD: ", why]);
     };
-    if let Some(prefix) = left.prefix.take() {
+    if let Some(prefix) = left.value(Variable::Prefix) {
+        left.remove(Variable::Prefix);
         let why = b"the kernel names the file, and PROFDIR sets the directory";
-        without_effect(b"GMON_OUT_PREFIX=", prefix, why);
+        without_effect(Variable::Prefix, prefix, why);
     }
-    if let Some(form) = left.format.filter(|form| Form::named(form.to_bytes()).is_some()) {
-        left.format = None;
+    if let Some(form) = left.value(Variable::Format).filter(|form| Form::named(form.to_bytes()).is_some()) {
+        left.remove(Variable::Format);
         if Form::named(form.to_bytes()) != Some(Form::OpenBsd) {
-            without_effect(b"GMON_FORMAT=", form, b"the kernel writes the file in OpenBSD's form");
+            without_effect(Variable::Format, form, b"the kernel writes the file in OpenBSD's form");
         }
     }
-    if let Some(sum) = left.children.filter(|value| value.to_bytes() == b"sum") {
-        left.children = None;
-        without_effect(b"GMON_CHILDREN=", sum, b"the kernel writes a file for each process");
+    if let Some(sum) = left.value(Variable::Children).filter(|value| value.to_bytes() == b"sum") {
+        left.remove(Variable::Children);
+        without_effect(Variable::Children, sum, b"the kernel writes a file for each process");
+    }
+    if let Some(only) = left.value(Variable::Only) {
+        without_effect(Variable::Only, only, b"each program with this start-up object is profiled");
     }
     left
 }

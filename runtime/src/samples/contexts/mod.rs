@@ -31,6 +31,7 @@ use core::sync::atomic::{
 use gmon::encode::side_file::CutReason;
 
 use crate::arch::{self, thread_pointer};
+use crate::os::linked::sampled;
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
 use crate::per_process::{Contexts, PER_PROCESS, WHILE_CLOSING};
@@ -226,6 +227,7 @@ impl Walking<'_> {
         let searches = Searches::new(reach.passed > 0);
         let walked = walk_stack(self.stack, reach, &searches, trail, |Frame { pc, is_exact }| {
             let is_interrupted_caller = is_exact && !is_innermost;
+            let pc = if is_innermost { sampled(pc) } else { pc };
             is_innermost = false;
             buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });

@@ -1,0 +1,78 @@
+//! The bin of the runtime's own code, which start-up objects keep in a section of its own.
+
+use crate::support::{Program, compare, ours, ticks, tool};
+
+/// The addresses of symbols.
+fn addresses<const N: usize>(program: &Program, names: [&str; N]) -> [u64; N] {
+    let printed = tool("nm", &[program.executable.to_str().unwrap()]);
+    names.map(|wanted| {
+        let mut symbols = printed.lines().filter_map(|line| line.split_once(' '));
+        let found = symbols.find(|(_, symbol)| symbol.split_once(' ').is_some_and(|(_, name)| name == wanted));
+        u64::from_str_radix(found.unwrap_or_else(|| panic!("no symbol {wanted}")).0, 16).unwrap()
+    })
+}
+
+/// Half a second has 50 samples. At least a third are in the runtime, whose part of a call takes longer than the rest: the chance that
+/// there is none is below 2 in 10⁹, and that there are none of the rest is smaller.
+const SECONDS: &str = "0.5";
+
+/// The samples of the functions, in the runtime and in the rest of the program.
+fn parts(program: &Program) -> (u64, u64) {
+    let profile = program.profile();
+    let found = ticks(&profile, program.symbols());
+    let [start, end] = addresses(program, ["gmon_text_start", "gmon_text_end"]);
+    for histogram in profile.histograms() {
+        let size = (histogram.highpc() - histogram.lowpc()) / histogram.len();
+        for (bin, _) in histogram.hit() {
+            let at = histogram.lowpc() + bin * size;
+            assert!(
+                at == start || !(start..end).contains(&at),
+                "a sample at {at:#x} inside the runtime's code: {found:?}"
+            );
+        }
+    }
+    let runtime = found.get("mcount").or(found.get("_mcount")).copied().unwrap_or(0);
+    (runtime, found.values().sum::<u64>() - runtime)
+}
+
+#[test]
+fn the_file_ends_with_one_bin_for_the_runtime() {
+    for flags in [&["-no-pie"][..], &["-pie", "-fPIE"]] {
+        let program = Program::compile("own-code-last", "own_code.c", &[&["-O1", "-fuse-ld=bfd"], flags].concat());
+        let printed = program.run(&[SECONDS]);
+        compare(&printed, &program.profile(), program.symbols());
+        let [start] = addresses(&program, ["gmon_text_start"]);
+        assert_eq!(program.profile().histograms()[0].highpc(), start + 4);
+        let length = std::fs::metadata(program.directory.join("gmon.out")).unwrap().len();
+        assert!(length < 8192, "{length} bytes");
+        let (runtime, other) = parts(&program);
+        assert!(runtime > 0 && other > 0, "{runtime} {other}");
+    }
+}
+
+#[test]
+fn code_in_another_section_behind_the_runtime_has_its_calls() {
+    let program = Program::compile("own-code-other", "own_code.c", &["-O1", "-fuse-ld=bfd", "-DOTHER"]);
+    let printed = program.run(&[SECONDS]);
+    compare(&printed, &program.profile(), program.symbols());
+    let [far_away, end] = addresses(&program, ["far_away", "gmon_text_end"]);
+    assert!(far_away >= end && program.profile().histograms()[0].highpc() > far_away);
+    let (runtime, other) = parts(&program);
+    assert!(runtime > 0 && other > 0, "{runtime} {other}");
+}
+
+#[test]
+fn linkers_that_place_the_runtime_first_leave_samples_at_its_start() {
+    for linker in ["gold", "lld"] {
+        let flags = [&ours()[..], &["-O1".to_owned(), format!("-fuse-ld={linker}")]].concat();
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let Ok(program) = Program::build(&["cc"], &format!("own-code-{linker}"), "own_code.c", &flags) else {
+            println!("\nSKIPPED: the runtime's section: cc finds no {linker}");
+            continue;
+        };
+        let printed = program.run(&[SECONDS]);
+        compare(&printed, &program.profile(), program.symbols());
+        let (runtime, other) = parts(&program);
+        assert!(runtime > 0 && other > 0, "{linker}: {runtime} {other}");
+    }
+}
