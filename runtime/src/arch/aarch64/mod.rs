@@ -27,6 +27,6 @@ pub(crate) use weak_symbols::dlsym_address;
 /// The largest page size of kernels for this architecture.
 pub const LARGEST_PAGE: usize = 65536;
 
-/// The most bytes between the end of a section and the end of `.fini` behind it: six instructions. No function that calls mcount has room
-/// there too.
-pub(crate) const FINI: usize = 24;
+/// The most bytes from the end of the runtime's code to the end of `.fini`, if `.fini` follows: a word, and six instructions. No
+/// function that calls mcount has room there too.
+pub(crate) const FINI: usize = 28;
