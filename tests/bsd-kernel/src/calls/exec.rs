@@ -131,6 +131,7 @@ fn execute(kernel: &mut Kernel, id: ThreadId, program: Executable, [arguments, e
     }
     // Interval timers survive, profiling and other timers do not.
     state.profil = Default::default();
+    state.profils_user = None;
     state.kernel_file = None;
     state.unveiled = Unveiled::default();
     state.promises[0] = state.promises[1].take();
