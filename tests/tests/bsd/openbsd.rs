@@ -157,6 +157,7 @@ fn signals_exits_and_failures_of_exec_keep_the_whole_profile() {
     assert_eq!(ending(&program, "leaves", 4), (6, 60));
     assert_eq!(ending(&program, "killed", 128 + 9), (6, 60));
     assert_eq!(ending(&program, "fails_to_execute", 5), (12, 120));
+    assert_eq!(ending(&program, "ends_threads", 0), (12, 120));
 }
 
 #[test]
