@@ -29,15 +29,8 @@ struct Header(UnsafeCell<GmonHdr>);
 // SAFETY: written once, at the start, and read in children with one thread.
 unsafe impl Sync for Header {}
 
-static HEADER: Header = Header(UnsafeCell::new(GmonHdr {
-    lpc: 0,
-    hpc: 0,
-    ncnt: 0,
-    version: 0,
-    profrate: 0,
-    totarc: 0,
-    spare: [0; 2],
-}));
+static HEADER: Header =
+    Header(UnsafeCell::new(GmonHdr { lpc: 0, hpc: 0, ncnt: 0, version: 0, profrate: 0, totarc: 0, spare: [0; 2] }));
 /// The `totarc` of this process. A child of a fork finds its value here.
 static TAKEN: AtomicI32 = AtomicI32::new(0);
 
