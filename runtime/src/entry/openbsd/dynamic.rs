@@ -65,10 +65,13 @@ pub(super) fn refuse() {
 
 /// Prints the line if that does no harm: a reader that is gone or slow, and a terminal of other processes, do not stop or end the program.
 fn say() {
-    // SAFETY: null, or libc's functions, which have these types.
-    let functions: (Option<Poll>, Option<SetAction>, Option<Write>) =
-        unsafe { (transmute(libcs(c"poll")), transmute(libcs(c"sigaction")), transmute(libcs(c"write"))) };
-    let (Some(poll), Some(set_action), Some(write)) = functions else { return };
+    // SAFETY: null, or libc's function, which has this type.
+    let poll: Option<Poll> = unsafe { transmute(libcs(c"poll")) };
+    // SAFETY: null, or libc's function, which has this type.
+    let set_action: Option<SetAction> = unsafe { transmute(libcs(c"sigaction")) };
+    // SAFETY: null, or libc's function, which has this type.
+    let write: Option<Write> = unsafe { transmute(libcs(c"write")) };
+    let (Some(poll), Some(set_action), Some(write)) = (poll, set_action, write) else { return };
     let mut polled = Polled { descriptor: STANDARD_ERROR, wanted: POLLOUT, found: 0 };
     // SAFETY: one structure.
     let is_ready = unsafe { poll(&raw mut polled, 1, PATIENCE) } == 1 && polled.found & POLLOUT != 0;
