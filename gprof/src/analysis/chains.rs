@@ -151,3 +151,44 @@ impl Layout {
         self.order.push(function);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the arcs that make no neighbors, and the order of the functions after that. An arc has a caller, a
+    /// called function, and a number of calls.
+    fn chained(links: &[(usize, usize, u64)], all: bool) -> (Vec<usize>, Vec<usize>) {
+        let link =
+            |(parent, child, count): &(usize, usize, u64)| Link { parent: *parent, child: *child, count: *count };
+        let mut layout = Layout::new(8, links.iter().map(link).collect());
+        let left = layout.chain(&(0..links.len()).collect::<Vec<_>>(), all);
+        (left, layout.order)
+    }
+
+    #[test]
+    fn a_function_is_attached_to_the_nearer_end_of_a_chain() {
+        let order = |links: &[(usize, usize)]| {
+            let links: Vec<_> = links.iter().map(|(parent, child)| (*parent, *child, 1)).collect();
+            chained(&links, true).1
+        };
+        assert_eq!(order(&[(0, 1), (1, 2), (2, 3)]), [0, 1, 2, 3]);
+        assert_eq!(order(&[(0, 1), (2, 0), (3, 2)]), [3, 2, 0, 1]);
+        assert_eq!(order(&[(0, 1), (1, 2), (3, 2)]), [0, 1, 2, 3], "a caller of the last function");
+        assert_eq!(order(&[(0, 1), (2, 0), (2, 3)]), [3, 2, 0, 1], "what the first function calls");
+        // The function in the middle is as near to one end as to the other.
+        assert_eq!(order(&[(0, 1), (1, 2), (1, 3)]), [0, 1, 2, 3], "a called function");
+        assert_eq!(order(&[(0, 1), (1, 2), (3, 1)]), [3, 0, 1, 2], "a caller");
+    }
+
+    #[test]
+    fn the_rarest_hundredth_of_the_calls_makes_no_neighbors() {
+        assert_eq!(chained(&[(0, 1, 99), (2, 3, 1)], false), (vec![1], vec![0, 1]));
+        assert_eq!(chained(&[(0, 1, 99), (2, 3, 1)], true), (vec![], vec![0, 1, 2, 3]));
+    }
+
+    #[test]
+    fn a_caller_in_no_chain_is_appended_if_all_are() {
+        assert_eq!([true, false].map(|all| chained(&[(5, 5, 7)], all).1), [vec![5], vec![]]);
+    }
+}

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::image::address_space::{Images, Mapping};
 use crate::image::frames::{Caller, Frames};
-use crate::image::lines::Lines;
+use crate::image::lines::{LineRange, Lines};
 use crate::image::{Image, SourceFiles};
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::line_symbols::{divide, within};
@@ -43,12 +43,19 @@ impl<'data> Inlined<'data> {
         let Some(frames) = files.frames() else {
             return Inlined::default();
         };
-        let mut found = Inlined::default();
-        let mut known: HashMap<(FunctionId, &[u8]), usize> = HashMap::new();
-        for (range, (name, inside)) in divide(within(lines, code), |address| {
+        let parts = divide(within(lines, code), |address| {
             let name = frames.inlined(address)?;
             Some((name, functions[functions.find(address)?].counts_for))
-        }) {
+        });
+        Inlined::of(parts)
+    }
+
+    /// Joins the parts of inlined code where neighbors are of one function. Each part has the name of the inlined
+    /// function, and the function whose code contains the part.
+    fn of(parts: Vec<(LineRange, (&'data [u8], FunctionId))>) -> Inlined<'data> {
+        let mut found = Inlined::default();
+        let mut known: HashMap<(FunctionId, &[u8]), usize> = HashMap::new();
+        for (range, (name, inside)) in parts {
             let function = *known.entry((inside, name)).or_insert_with(|| {
                 found.functions.push((inside, name));
                 found.functions.len() - 1
@@ -122,5 +129,53 @@ impl Inlined<'static> {
             function: *function,
         };
         Inlined { ranges: ranges.iter().map(inlined).collect(), functions }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Symbol;
+    use crate::image::lines::FileId;
+
+    fn ids<const N: usize>() -> [FunctionId; N] {
+        let symbol = |address| Symbol { address, name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new((0..N as u64).map(symbol).collect(), N as u64);
+        std::array::from_fn(|at| functions.id(at).unwrap())
+    }
+
+    fn ranges(inlined: &Inlined<'_>) -> Vec<(u64, u64, usize)> {
+        inlined.ranges.iter().map(|range| (range.start, range.last, range.function)).collect()
+    }
+
+    #[test]
+    fn neighbors_of_one_inlined_function_are_one_range() {
+        let [outer, other] = ids();
+        let part =
+            |start, end, name, inside| (LineRange { start, end, file: FileId::default(), line: 7 }, (name, inside));
+        let inlined = Inlined::of(vec![
+            part(10, 14, &b"f"[..], outer),
+            part(14, 20, b"f", outer),
+            part(20, 24, b"g", outer),
+            part(24, 30, b"f", other),
+            part(34, 40, b"f", other),
+            part(40, 44, b"f", outer),
+        ]);
+        assert_eq!(inlined.functions, [(outer, &b"f"[..]), (outer, b"g"), (other, b"f")]);
+        assert_eq!(ranges(&inlined), [(10, 19, 0), (20, 23, 1), (24, 29, 2), (34, 39, 2), (40, 43, 0)]);
+        assert!(!inlined.is_empty() && Inlined::default().is_empty());
+    }
+
+    #[test]
+    fn the_inlined_code_of_another_image_is_moved() {
+        let [one, other, moved] = ids();
+        let mut all = Inlined::made_up(&[(10..20, 0)], vec![(one, b"f")]);
+        let added = [(10..14, 1), (14..18, 0), (20..30, 1)];
+        let added = Inlined::made_up(&added, vec![(other, b"g"), (one, b"h")]);
+        // The first function is not in the joined table.
+        all.append(added, 100, |id| (id == one).then_some(moved));
+        assert_eq!(ranges(&all), [(10, 19, 0), (110, 113, 2), (120, 129, 2)]);
+        assert_eq!((all.functions[0], all.functions[2]), ((one, &b"f"[..]), (moved, &b"h"[..])));
+        assert_eq!(all.len(), 3);
     }
 }

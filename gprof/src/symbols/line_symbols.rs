@@ -247,4 +247,28 @@ mod tests {
         // The same result at both ends is assumed for all in between.
         assert_eq!(found(divide(whole.into_iter(), find)), [(10, 20, "outer"), (30, 34, "outer"), (34, 35, "outer")]);
     }
+
+    /// This test reads a program of the project, which is not in the package.
+    #[cfg(feature = "internals")]
+    #[test]
+    fn lines_within_a_range_end_with_the_range() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/gnu/inlined");
+        let (bytes, storage) = (std::fs::read(path).unwrap(), crate::image::ImageStorage::default());
+        let image = crate::image::Image::parse(&bytes, crate::image::Policy::Full, &storage).unwrap();
+        let lines = image.files.lines();
+        // Line 7 has the code from 0x11f8 to 0x120f.
+        let found: Vec<_> = within(&lines, 0x11f9..0x120a).map(|range| (range.start, range.end, range.line)).collect();
+        assert_eq!((found[0].0, found[found.len() - 1].1), (0x11f9, 0x120a), "{found:x?}");
+        assert!(found.iter().all(|range| range.2 == 7));
+        assert!(found.windows(2).all(|pair| pair[0].1 == pair[1].0), "{found:x?}");
+    }
+
+    #[test]
+    fn code_meets_a_range_if_they_have_an_address_in_common() {
+        let code = ProfiledCode { parts: vec![(10, 20), (30, 40)] };
+        let meets = |ranges: [Range<u64>; 3]| ranges.map(|range| code.meets(range));
+        assert_eq!(meets([0..10, 21..30, 41..50]), [false; 3]);
+        assert_eq!(meets([0..11, 20..21, 29..31]), [true; 3]);
+        assert_eq!(meets([40..41, 12..14, 0..90]), [true; 3]);
+    }
 }

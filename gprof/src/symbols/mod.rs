@@ -7,3 +7,6 @@ pub mod inlines;
 pub mod line_symbols;
 pub mod sources;
 pub(crate) mod symbol_file;
+
+#[cfg(test)]
+mod tests;

@@ -203,6 +203,20 @@ fn a_bin_of_two_functions_counts_for_what_is_below_both() {
 }
 
 #[test]
+fn a_call_from_one_group_into_another_adds_no_time() {
+    let functions = Functions::new((0..5).map(symbol).collect(), address(5));
+    let arc = |from: u64, to: usize| Arc::new(from, address(to) + 4, 1);
+    // Code outside calls `main`, `a`, and `c`. `a` calls `b`. The return address of the call of `d` is the beginning of
+    // `c`, so `b` or `c` has made the call.
+    let arcs = vec![arc(8, 0), arc(8, 1), arc(8, 3), arc(address(1) + 6, 2), arc(address(3), 4)];
+    let histogram = Histogram::new(LOW..address(5), Unit::seconds(100), vec![0_u16, 1, 2, 8, 4]).unwrap();
+    let found = bounds(&Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs), &functions);
+    assert_eq!(found.lower, [0.0, 3.0, 2.0, 8.0, 4.0]);
+    // `c` and `d` may have run below any function, but `a` did not run below `b`.
+    assert_eq!(found.upper[1..3], [15.0, 14.0]);
+}
+
+#[test]
 fn doubts_are_told() {
     let functions = Functions::new((0..4).map(symbol).collect(), address(4));
     let arc = |from: u64, to: usize| Arc::new(from, address(to) + 4, 2);
@@ -219,6 +233,11 @@ fn doubts_are_told() {
     let circle = [arc(address(2) + 6, 3), arc(address(3) + 6, 2)];
     let missing = BoundsDoubt::CallsAreMissing { example, count: 2 };
     assert_eq!(of(&[&[arc(outside, 0)][..], &circle].concat()), [missing]);
+    let profile = Profile::new().with_arcs(vec![arc(outside, 0)]);
+    let tail_calls = TailCalls { unknown: 3, ..TailCalls::default() };
+    let selected = Selections::program(&functions).flat;
+    let found = Bounds::new(&profile, &Innermost::default(), &tail_calls, &functions, &selected).doubts;
+    assert_eq!(found, [BoundsDoubt::JumpsAreUnknown { count: 3 }]);
 }
 
 /// Returns gprof's estimate for each function, without members of cycles.

@@ -246,6 +246,30 @@ fn functions_of_one_side_do_not_hide_what_they_call() {
     });
 }
 
+/// The names of all frames, each behind its caller.
+fn frame_names(difference: &Difference<'_, '_>) -> Vec<String> {
+    let name = |frame| String::from_utf8(difference.frame_name(frame).into_owned()).unwrap();
+    difference.flame().frames.iter().map(name).collect()
+}
+
+#[test]
+fn frames_have_the_names_of_rows() {
+    let two = program(&[("main", false, 0, 0), ("f", true, 100, 1), ("f", true, 400, 2)], 100);
+    let one = program(&[("main", false, 0, 0), ("f", true, 900, 3)], 100);
+    let found = compare(options(), (&two.0, &two.1), (&one.0, &one.1), frame_names);
+    assert_eq!(found, ["all", "main", "f (1 function, 2 in the base)"]);
+}
+
+/// A hundred functions that are too short for frames have together more time than a function with a frame.
+#[test]
+fn what_is_cut_is_the_last_callee() {
+    let mut functions = vec![("main", false, 0, 0), ("long", false, 100_000, 1), ("short", false, 20, 1)];
+    functions.extend([("tiny", true, 1, 1); 100]);
+    let side = program(&functions, 100);
+    let found = compare(options(), (&side.0, &side.1), (&side.0, &side.1), frame_names);
+    assert_eq!(found, ["all", "main", "long", "short", "(cut)"]);
+}
+
 fn rendered(difference: &Difference<'_, '_>, format: Format) -> Vec<u8> {
     let mut out = Vec::new();
     gprof::render_difference(difference, format, &Terminal::default(), &mut out).unwrap();

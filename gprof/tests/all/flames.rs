@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use gprof::{Analysis, Certainty, Flame, FlameOrigin, FlameSubject, Options};
+use gmon::{Arc, Histogram, Profile, Unit};
+use gprof::internals::Symbol;
+use gprof::{Analysis, Certainty, Flame, FlameOrigin, FlameSubject, Options, Place, Thread};
 use proptest::prelude::*;
 
-use crate::common::{image, is_close, magnitude, profile, table};
-use crate::knots::{KNOTS, knots, options, with_analysis};
+use crate::common::{LOW, Table, image, is_close, magnitude, profile, table};
+use crate::knots::{BURN, KNOTS, SITES, knots, options, with_analysis};
 
 /// The names of the frames from the outermost one to each frame, and the samples of the frame alone.
 fn paths(analysis: &Analysis<'_>, flame: &Flame) -> BTreeMap<String, f64> {
@@ -102,6 +104,53 @@ fn dominators_have_the_time_that_only_they_lead_to() {
             let time = frame.map_or(0.0, |frame| frame.inclusive / 100.0);
             assert!(is_close(time, row.lower, 201.0), "{row:?} {time}");
         }
+    });
+}
+
+/// A bin that two functions share belongs to what calls both, and the other samples in no function to nobody.
+#[test]
+fn dominators_tell_what_is_outside_and_what_is_shared() {
+    let symbol = |(at, name): (u64, &'static str)| Symbol {
+        address: LOW + 16 * at,
+        name: name.as_bytes(),
+        is_static: false,
+        is_func: true,
+    };
+    let table = Table { symbols: [(0, "main"), (1, "f"), (2, "g")].map(symbol).to_vec(), end: LOW + 48 };
+    // Bins of 8 bytes: the second one is in `main`, the fifth one in `f` and `g`, and the last one outside.
+    let histogram = Histogram::new(LOW - 4..LOW + 60, Unit::seconds(100), vec![0_u16, 1, 0, 0, 3, 0, 0, 5]).unwrap();
+    let arc = |from: u64, to: u64| Arc::new(from, LOW + 16 * to, 1);
+    let arcs = vec![arc(8, 0), arc(LOW + 4, 1), arc(LOW + 8, 2)];
+    let profile = Profile::of_samples(vec![histogram]).unwrap().with_arcs(arcs);
+    let options = Options::new("image", ["profile"]).brief(true);
+    let loaded = gprof::from_memory(&options, image(&table), profile).unwrap();
+    let analysis = gprof::analyze(&loaded, &options, &mut std::io::sink()).unwrap();
+    let expected = [("all <outside>", 5.0), ("all main", 1.0), ("all main <shared>", 3.0)];
+    let expected = expected.map(|(path, samples)| (path.to_owned(), samples));
+    assert_eq!(paths(&analysis, analysis.dominators()), BTreeMap::from(expected));
+}
+
+/// Each of many threads gets its part of the frames of a picture.
+#[test]
+fn the_flames_of_many_threads_have_fewer_frames_each() {
+    let mut stacks = knots();
+    let thread = Thread { name: b"worker".to_vec(), ..Thread::default() };
+    let thread = stacks.add_thread(thread).and_then(|thread| stacks.push(None, Place::Thread(thread), 0));
+    let red = stacks.push(thread, Place::Code(SITES[4].2), 0);
+    stacks.push(red, Place::Code(BURN), 2);
+    with_analysis(options(), Some(stacks), |analysis| {
+        let thread = analysis.thread_times().into_iter().find_map(|times| times.thread);
+        let subjects = |threads| {
+            let flame = analysis.thread_flame(thread, threads).unwrap();
+            flame
+                .frames
+                .iter()
+                .map(|frame| String::from_utf8(analysis.flame_name(&flame, frame.subject).into_owned()).unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(subjects(1), ["all", "red", "burn"]);
+        assert_eq!(subjects(20_000), ["all", "red", "(cut)"]);
+        assert_eq!(subjects(40_000), ["all", "(cut)"]);
     });
 }
 

@@ -1,7 +1,7 @@
 //! Totals of reports: every sample and every call of a random profile is in the report exactly once.
 
 use gmon::Profile;
-use gprof::internals::{Flat, Functions, Innermost, Selection};
+use gprof::internals::{Flat, Functions, Innermost, Selection, Symbol};
 use gprof::{Analysis, Format, FunctionId, FunctionInfo, Options, Terminal};
 use proptest::prelude::*;
 
@@ -141,4 +141,14 @@ proptest! {
         prop_assert_eq!(stats.calls, profile.arcs().iter().map(|arc| arc.count).sum::<u64>());
         rows_have_the_same_sums(&analysis, &profile, &calls)?;
     }
+}
+
+#[test]
+fn a_table_without_symbols_has_no_functions() {
+    let symbol = Symbol { address: 16, name: b"f", is_static: false, is_func: true };
+    let is_empty = |symbols: Vec<Symbol<'static>>| {
+        let functions = Functions::new(symbols, 32);
+        (functions.is_empty(), functions.len())
+    };
+    assert_eq!([is_empty(Vec::new()), is_empty(vec![symbol])], [(true, 0), (false, 1)]);
 }

@@ -88,3 +88,51 @@ fn is_covered(pieces: &[FunctionId], functions: &Functions<'_>, start: u64, last
     }
     next > last
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Symbol;
+    use gmon::{Bins, Unit};
+
+    /// Functions of 16 bytes. The first one is part of the profiling runtime.
+    fn functions() -> Functions<'static> {
+        let symbol = |(address, name): (u64, &'static [u8])| Symbol { address, name, is_static: false, is_func: true };
+        Functions::new([(16, &b"mcount"[..]), (32, b"a"), (48, b"b")].map(symbol).to_vec(), 64)
+    }
+
+    #[test]
+    fn samples_that_one_function_has_for_certain_are_its_own() {
+        let functions = functions();
+        let program = Selection::program(&functions);
+        let [mcount, a, b] = [0, 1, 2].map(|at| functions.id(at).unwrap());
+        let add = |pieces: &[FunctionId], is_covered| {
+            let mut samples = Samples { own: vec![0.0; 3], shared: Vec::new(), outside: 0.0, has_negative: false };
+            samples.add(pieces, is_covered, 5.0, &functions, &program);
+            let shared = samples.shared.into_iter().map(|bin| (bin.functions, bin.is_partly_outside, bin.samples));
+            (samples.own, shared.collect::<Vec<_>>(), samples.outside)
+        };
+        assert_eq!(add(&[a], true), (vec![0.0, 5.0, 0.0], vec![], 0.0));
+        let shared = |functions: &[FunctionId], is_partly_outside| {
+            (vec![0.0; 3], vec![(functions.to_vec(), is_partly_outside, 5.0)], 0.0)
+        };
+        assert_eq!(add(&[a], false), shared(&[a], true));
+        assert_eq!(add(&[a, b], true), shared(&[a, b], false));
+        assert_eq!(add(&[mcount, a], true), shared(&[a], true));
+        // Nobody knows what else the bin has samples of.
+        let outside = (vec![0.0; 3], vec![], 5.0);
+        assert_eq!([add(&[], false), add(&[mcount], false)], [outside.clone(), outside]);
+        assert_eq!(add(&[mcount], true), (vec![0.0; 3], vec![], 0.0));
+    }
+
+    #[test]
+    fn a_bin_below_zero_is_noticed() {
+        let functions = functions();
+        let program = Selection::program(&functions);
+        let has_negative = |bins: Vec<i64>| {
+            let histogram = Histogram::new(16..64, Unit::seconds(100), Bins::I64(bins)).unwrap();
+            Samples::new(&[histogram], &Innermost::default(), &functions, &program).has_negative
+        };
+        assert!(has_negative(vec![3, -1, 0]) && !has_negative(vec![3, 1, 0]));
+    }
+}

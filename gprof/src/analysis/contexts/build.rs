@@ -319,4 +319,117 @@ mod tests {
         assert_eq!(by(&[callee]), Taken::One(None));
         assert_eq!([by(&[one, two]), by(&[one, callee]), by(&[one, two, callee])], [Taken::Several; 3]);
     }
+
+    /// A program: `main` calls `b` through a pointer, then `b` by name, and then `c`, which does not return. `main`
+    /// takes the address of `b`, and `b` jumps to `d`.
+    fn with_program<T>(arcs: &[gmon::Arc], check: impl Fn([FunctionId; 4], &dyn Fn(Stacks) -> Contexts) -> T) -> T {
+        let symbol = |at: usize| Symbol {
+            address: 0x1000 + 0x20 * at as u64,
+            name: [&b"main"[..], b"b", b"c", b"d"][at],
+            is_static: false,
+            is_func: true,
+        };
+        let functions = Functions::new((0..4).map(symbol).collect(), 0x1080);
+        let mut bytes = vec![0x90; 0x80];
+        bytes[..7].copy_from_slice(&[0x48, 0x8d, 0x05, 0x19, 0, 0, 0]);
+        bytes[0x0a..0x0c].copy_from_slice(&[0xff, 0xd0]);
+        bytes[0x0c..0x11].copy_from_slice(&[0xe8, 0x0f, 0, 0, 0]);
+        bytes[0x1b..0x20].copy_from_slice(&[0xe8, 0x20, 0, 0, 0]);
+        bytes[0x2b..0x30].copy_from_slice(&[0xe9, 0x30, 0, 0, 0]);
+        let code = crate::image::Code { machine: crate::image::Machine::X86_64, start: 0x1000, bytes: &bytes };
+        let sites = CallSites::in_memory(arcs, &functions, code);
+        let ids = std::array::from_fn(|at| functions.id(at).unwrap());
+        check(ids, &|stacks| contexts(&stacks, &functions, &sites))
+    }
+
+    /// The return addresses of the three calls of that program.
+    const SITES: [u64; 3] = [0x100c, 0x1011, 0x1020];
+
+    /// The caller, the frame, and the ticks of each context.
+    fn rows(contexts: &Contexts) -> Vec<(Option<usize>, Frame, u64)> {
+        contexts.all().iter().map(|context| (context.parent(), context.frame, context.ticks)).collect()
+    }
+
+    /// Stacks of one chain of code: each address with its ticks, the outermost first.
+    fn chain(nodes: &[(u64, u64)]) -> Stacks {
+        let mut stacks = Stacks::new();
+        let push = |above, (address, ticks): &(u64, u64)| stacks.push(above, Place::Code(*address), *ticks);
+        nodes.iter().fold(None, push);
+        stacks
+    }
+
+    #[test]
+    fn an_address_that_only_callees_return_to_belongs_to_the_call() {
+        with_program(&[], |[main, b, c, _], contexts| {
+            let [main, b, c] = [main, b, c].map(Frame::Function);
+            // The address behind the last instruction of `main` is the beginning of `b`.
+            assert_eq!(rows(&contexts(chain(&[(SITES[2], 0), (0x1044, 3)]))), [(None, main, 0), (Some(0), c, 3)]);
+            let own_ticks = [(None, b, 2), (None, main, 0), (Some(1), c, 3)];
+            assert_eq!(rows(&contexts(chain(&[(SITES[2], 2), (0x1044, 3)]))), own_ticks);
+            // The innermost frame is a frame also without ticks.
+            assert_eq!(rows(&contexts(chain(&[(0x1044, 0)]))), [(None, c, 0)]);
+        });
+    }
+
+    #[test]
+    fn ticks_of_a_thread_alone_have_no_known_frame() {
+        let of_thread = |ticks| {
+            let mut stacks = Stacks::new();
+            let thread = stacks.push(None, Place::Thread(0), ticks);
+            stacks.push(thread, Place::Code(0x1044), 3);
+            stacks
+        };
+        with_program(&[], |[_, _, c, _], contexts| {
+            let c = Frame::Function(c);
+            assert_eq!(rows(&contexts(of_thread(0))), [(None, c, 3)]);
+            assert_eq!(rows(&contexts(of_thread(2))), [(None, Frame::Outside, 2), (None, c, 3)]);
+        });
+    }
+
+    #[test]
+    fn no_call_leads_to_the_frame_of_a_signal() {
+        // The signal arrived when `b` had just returned. The next frame returns from the handler, which is the last
+        // frame.
+        let stacks = chain(&[(SITES[1], 0), (0x1064, 0), (0x1044, 1)]);
+        with_program(&[], |[main, _, c, d], contexts| {
+            let [main, c, d] = [main, c, d].map(Frame::Function);
+            assert_eq!(rows(&contexts(stacks.clone())), [(None, main, 0), (Some(0), d, 0), (Some(1), c, 1)]);
+        });
+    }
+
+    #[test]
+    fn the_function_whose_address_a_caller_takes_is_called_through_the_pointer() {
+        // `d` was entered more often than `b`, so without the address `b` would not be on the stack.
+        let arcs = [(0x1020, 1), (0x1060, 5)].map(|(called, count)| gmon::Arc::new(SITES[0], called, count));
+        with_program(&arcs, |[main, b, _, d], contexts| {
+            let [main, b, d] = [main, b, d].map(Frame::Function);
+            let found = contexts(chain(&[(SITES[0], 0), (0x1064, 1)]));
+            assert_eq!(rows(&found), [(None, main, 0), (Some(0), b, 0), (Some(1), d, 1)]);
+        });
+    }
+
+    #[test]
+    fn inlined_functions_are_frames_between_their_callers_and_their_callees() {
+        let [main, callee] = functions();
+        let symbol = |address| Symbol { address, name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new([0, 16].map(symbol).to_vec(), 32);
+        let code = crate::image::Code { machine: crate::image::Machine::Other, start: 0, bytes: &[] };
+        let sites = CallSites::in_memory(&[], &functions, code);
+        let inlined_at = |address: u64| -> Vec<&'static [u8]> {
+            match address {
+                7 => vec![b"outer", b"inner"],
+                20 => vec![b"inner"],
+                _ => Vec::new(),
+            }
+        };
+        let (contexts, names) = with_inlined(&chain(&[(8, 0), (20, 1)]), &functions, &sites, Some(&inlined_at));
+        let expected = [
+            (None, Frame::Function(main), 0),
+            (Some(0), Frame::Inlined(0), 0),
+            (Some(1), Frame::Inlined(1), 0),
+            (Some(2), Frame::Function(callee), 0),
+            (Some(3), Frame::Inlined(1), 1),
+        ];
+        assert_eq!((rows(&contexts).as_slice(), names), (&expected[..], vec![&b"outer"[..], b"inner"]));
+    }
 }

@@ -112,4 +112,84 @@ mod tests {
         let names = ["f@@V_1", "f@V_1", "f", "f@plt", "@", ""].map(|name| base(name.as_bytes()));
         assert_eq!(names, [b"f".as_slice(), b"f", b"f", b"f@plt", b"", b""]);
     }
+
+    use crate::image::{Code, Machine, Symbol};
+
+    /// Functions of 32 bytes, and jumps: each at an address, to an address. The last function has no code.
+    fn with_jumps<T>(
+        names: &[&'static str],
+        jumps: &[(u64, u64)],
+        check: impl Fn(&Functions<'_>, &FunctionJumps<'_, '_>) -> T,
+    ) -> T {
+        let symbol = |(at, name): (u64, &&'static str)| Symbol {
+            address: 0x1000 + 32 * at,
+            name: name.as_bytes(),
+            is_static: false,
+            is_func: !name.starts_with('.'),
+        };
+        let functions = Functions::new((0..).zip(names).map(symbol).collect(), 0x1000 + 32 * names.len() as u64);
+        let mut bytes = vec![0x90; 32 * (names.len() - 1)];
+        for (at, to) in jumps {
+            let place = (at - 0x1000) as usize;
+            bytes[place] = 0xe9;
+            bytes[place + 1..place + 5].copy_from_slice(&(to.wrapping_sub(at + 5) as u32).to_le_bytes());
+        }
+        let code = Code { machine: Machine::X86_64, start: 0x1000, bytes: &bytes };
+        check(&functions, &FunctionJumps::new(&functions, ProgramCode::in_memory(code)))
+    }
+
+    /// The functions that a function jumps to, and whether it may jump to others.
+    fn direct(jumps: &FunctionJumps<'_, '_>, from: FunctionId) -> (Vec<usize>, Option<bool>) {
+        let mut found = Vec::new();
+        let others = jumps.each_direct(from, |id| found.push(id.index()));
+        (found, others)
+    }
+
+    #[test]
+    fn jumps_lead_to_the_beginnings_of_other_functions() {
+        // A jump to a stub, one into the middle of a function, and one to the function itself.
+        let jumps = [(0x1004, 0x1020), (0x1044, 0x1064), (0x1050, 0x1040)];
+        with_jumps(&["f", "g@plt", "g@@V_1", "h", "last"], &jumps, |functions, jumps| {
+            let [f, _, g, h, last] = std::array::from_fn(|at| functions.id(at).unwrap());
+            assert_eq!([f, g, last].map(|to| jumps.jump(f, to)), [Jump::Never, Jump::Direct, Jump::Never]);
+            assert_eq!([f, g, h].map(|to| jumps.jump(g, to)), [Jump::Never; 3]);
+            assert_eq!(jumps.jump(last, f), Jump::Perhaps, "a function whose code is not known");
+            assert_eq!(direct(jumps, f), (vec![1], Some(false)));
+            assert_eq!([g, h].map(|from| direct(jumps, from)), [(vec![], Some(false)), (vec![], Some(false))]);
+            assert_eq!(direct(jumps, last), (vec![], None));
+        });
+    }
+
+    #[test]
+    fn a_function_with_very_many_jumps_may_jump_anywhere() {
+        // A function of many jumps, and as many other functions.
+        let of = |count: u64| {
+            let symbol = |address| Symbol { address, name: b"f", is_static: false, is_func: true };
+            let (start, first) = (0x1000, 0x1_0000);
+            let symbols = std::iter::once(start).chain((0..count).map(|at| first + 16 * at)).map(symbol);
+            let functions = Functions::new(symbols.collect(), first + 16 * count);
+            let mut bytes = vec![0x90; (first - start) as usize];
+            for at in 0..count {
+                let (place, pc) = (5 * at as usize, start + 5 * at);
+                let distance = (first + 16 * at - pc - 5) as u32;
+                bytes[place] = 0xe9;
+                bytes[place + 1..place + 5].copy_from_slice(&distance.to_le_bytes());
+            }
+            let code = Code { machine: Machine::X86_64, start, bytes: &bytes };
+            let jumps = FunctionJumps::new(&functions, ProgramCode::in_memory(code));
+            let (found, others) = direct(&jumps, functions.id(0).unwrap());
+            (found.len(), others)
+        };
+        assert_eq!([256, 257].map(of), [(256, Some(false)), (0, Some(true))]);
+    }
+
+    #[test]
+    fn a_frame_in_a_label_is_a_frame_of_the_function_around_it() {
+        with_jumps(&["f", ".label", "g"], &[], |functions, _| {
+            let [f, label, g] = std::array::from_fn(|at| functions.id(at).unwrap());
+            let is = |frame, called| is_same(functions, frame, called);
+            assert!(is(label, f) && is(f, f) && is(label, label));
+            assert!(!is(f, label) && !is(g, f) && !is(label, g));
+        });
+    }
 }

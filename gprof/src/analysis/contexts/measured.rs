@@ -192,3 +192,60 @@ fn ticks_of_pairs(contexts: &Contexts, pairs: &[Option<Pair>], counted: &Sums) -
     let ticks = counted.ticks(contexts, numbers.len(), |at| keys[at]);
     numbers.into_iter().map(|(pair, key)| (pair, ticks[key])).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::{Doubt, Growing};
+    use super::*;
+    use crate::analysis::selection::Selections;
+    use crate::image::Symbol;
+    use std::collections::HashSet;
+
+    /// The functions `main`, `f`, and `g`, and `mcount`, which is part of the profiling runtime.
+    fn functions() -> Functions<'static> {
+        let symbol = |(address, name): (u64, &'static [u8])| Symbol { address, name, is_static: false, is_func: true };
+        Functions::new([(16, &b"main"[..]), (32, b"f"), (48, b"g"), (64, b"mcount")].map(symbol).to_vec(), 80)
+    }
+
+    /// A tree: each context with the index of its caller, its frame, and its ticks.
+    fn tree(contexts: &[(Option<u32>, Frame, u64)]) -> Contexts {
+        let mut growing = Growing::default();
+        for (caller, frame, ticks) in contexts {
+            let context = growing.add(*caller, *frame, Doubt::None);
+            growing.count(context, *ticks);
+        }
+        growing.finish()
+    }
+
+    #[test]
+    fn the_time_of_the_runtime_counts_for_nobody_and_hides_no_other_time() {
+        let functions = functions();
+        let Selections { flat, time, arcs, .. } = &Selections::program(&functions);
+        let [main, f, g, mcount] = std::array::from_fn(|at| functions.id(at).unwrap());
+        // A signal handler may run while the runtime counts a call.
+        let contexts = tree(&[
+            (None, Frame::Function(main), 1),
+            (Some(0), Frame::Function(f), 2),
+            (Some(1), Frame::Function(mcount), 4),
+            (Some(2), Frame::Function(g), 8),
+        ]);
+        let pairs = pairs::entered_by(&contexts, &functions, time);
+        assert_eq!(pairs, [Some((None, main)), Some((Some(main), f)), None, None]);
+        let measured = Measured::new(contexts, &functions, StackSelection { flat, time, arcs }, StackSums::default());
+        let ticks = |id: FunctionId| {
+            let Ticks { own, below } = measured.functions[id.index()].counted;
+            (own, below)
+        };
+        assert_eq!([main, f, g, mcount].map(ticks), [(1, 10), (2, 8), (8, 0), (0, 8)]);
+    }
+
+    #[test]
+    fn time_below_no_function_counts_unless_functions_are_chosen() {
+        let functions = functions();
+        let f = functions.id(1).unwrap();
+        let contexts = tree(&[(None, Frame::Outside, 1), (Some(0), Frame::Function(f), 1)]);
+        assert_eq!(time_counts(&contexts, &Selections::program(&functions).time), [true, true]);
+        let chosen = Selection::by_names(&functions, &HashSet::from([&b"f"[..]]), &HashSet::new());
+        assert_eq!(time_counts(&contexts, &chosen), [false, true]);
+    }
+}

@@ -91,10 +91,8 @@ impl Shown<'_> {
             numbers.entry(id).or_insert(next);
         };
         let mut crowds = HashSet::new();
-        for (at, context) in self.contexts.all().iter().enumerate() {
-            if context.doubt == Doubt::Frame {
-                function_of(context).into_iter().for_each(&mut add);
-            }
+        // A function that is on the shown stack as one of several possibilities is among these.
+        for at in 0..self.contexts.all().len() {
             for (_, undecided) in self.contexts.undecided(at) {
                 undecided.possible.iter().copied().for_each(&mut add);
                 crowds.extend(undecided.crowd);
@@ -197,5 +195,57 @@ impl Shown<'_> {
         };
         let ticks = self.counted.ticks(self.contexts, numbers.len(), key);
         numbers.into_iter().map(|(pair, number)| (pair, inclusive(&ticks[number]))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::{Frame, Growing, Undecided};
+    use super::*;
+    use crate::image::Symbol;
+    use crate::symbols::functions::Functions;
+
+    #[test]
+    fn only_what_a_call_through_a_pointer_leaves_open_has_a_range() {
+        let symbol = |address| Symbol { address, name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new([16, 32, 48].map(symbol).to_vec(), 64);
+        let [main, dear, spin] = std::array::from_fn(|at| functions.id(at).unwrap());
+        // `main` calls `spin` by name and `dear` by name. A pointer leads to `spin` directly, or to `dear`, which jumps
+        // to `spin`.
+        let mut growing = Growing::default();
+        let root = growing.add(None, Frame::Function(main), Doubt::None);
+        let called = [(spin, Doubt::Between, 2), (spin, Doubt::None, 4), (dear, Doubt::None, 1)];
+        let called = called.map(|(id, doubt, ticks)| {
+            let context = growing.add(root, Frame::Function(id), doubt);
+            growing.count(context, ticks);
+            context
+        });
+        let undecided = growing.add_undecided(Undecided { possible: vec![dear], ..Undecided::default() });
+        growing.note(called[0], undecided);
+        let contexts = growing.finish();
+        let ticks = |own, below| Ticks { own, below };
+        let times = [ticks(0, 7), ticks(1, 0), ticks(6, 0)].map(|all| FunctionTicks { all, counted: all });
+        let pairs = HashMap::from([
+            ((None, main), times[0].all),
+            ((Some(main), spin), ticks(6, 0)),
+            ((Some(main), dear), ticks(1, 0)),
+        ]);
+        let shown = Shown {
+            contexts: &contexts,
+            entered_by: &[
+                Some((None, main)),
+                Some((Some(main), spin)),
+                Some((Some(main), spin)),
+                Some((Some(main), dear)),
+            ],
+            counted: &Sums::new(&contexts, contexts.all().iter().map(|context| context.ticks).collect()),
+            functions: &times,
+            pairs: &pairs,
+        };
+        let Ranges { functions, pairs } = Ranges::new(&shown);
+        assert_eq!(functions, HashMap::from([(dear, Range { less: 0, more: 2 })]));
+        let expected =
+            [((Some(main), spin), Range { less: 2, more: 0 }), ((Some(main), dear), Range { less: 0, more: 2 })];
+        assert_eq!(pairs, HashMap::from(expected));
     }
 }

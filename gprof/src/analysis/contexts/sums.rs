@@ -97,3 +97,28 @@ impl StackSums {
         if samples <= 0.0 || samples >= all { 0.0 } else { (samples * (1.0 - samples / all)).sqrt() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_without_stacks_are_profiles_or_parts_of_profiles() {
+        let lack = |uncovered: u64, partial: u64| {
+            let uncovered = Profiles { count: uncovered, ticks: 0 };
+            let partial = Profiles { count: 1, ticks: partial };
+            StackSums { uncovered, partial, ..StackSums::default() }.lack_runs()
+        };
+        assert_eq!([lack(0, 0), lack(1, 0), lack(0, 1)], [false, true, true]);
+    }
+
+    #[test]
+    fn none_and_all_of_the_samples_have_no_error() {
+        let sums = StackSums { stacks: 8, without_stack: 8, ..StackSums::default() };
+        assert_eq!(
+            [-1.0, 0.0, 4.0, 16.0, 17.0].map(|samples| sums.error(samples)),
+            [0.0, 0.0, 3.0_f64.sqrt(), 0.0, 0.0]
+        );
+        assert_eq!(StackSums::default().error(0.0), 0.0);
+    }
+}

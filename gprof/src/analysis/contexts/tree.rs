@@ -102,12 +102,10 @@ impl Growing {
     /// context if the tree is full.
     pub(super) fn add(&mut self, parent: Option<u32>, frame: Frame, doubt: Doubt) -> Option<u32> {
         let Growing { contexts: Contexts { all, .. }, known, .. } = self;
-        let parent = parent.unwrap_or(ROOT);
-        let Some(next) = u32::try_from(all.len()).ok().filter(|next| *next != ROOT) else {
-            return (parent != ROOT).then_some(parent);
-        };
-        let index = *known.entry((parent, frame, doubt)).or_insert_with(|| {
-            all.push(Context { parent, frame, ticks: 0, doubt });
+        let above = parent.unwrap_or(ROOT);
+        let Some(next) = u32::try_from(all.len()).ok().filter(|next| *next != ROOT) else { return parent };
+        let index = *known.entry((above, frame, doubt)).or_insert_with(|| {
+            all.push(Context { parent: above, frame, ticks: 0, doubt });
             next
         });
         Some(index)
@@ -312,5 +310,17 @@ mod tests {
         let contexts = growing.finish();
         assert!(contexts.has_undecided());
         assert_eq!(contexts.undecided_at, HashMap::from([(0, (0..SITES).collect::<Vec<_>>())]));
+    }
+
+    #[test]
+    fn crowds_are_known_by_their_indexes() {
+        let symbol = |address| crate::image::Symbol { address, name: b"f", is_static: false, is_func: true };
+        let functions = crate::symbols::functions::Functions::new([16, 32].map(symbol).to_vec(), 48);
+        let [one, two] = [0, 1].map(|at| functions.id(at).unwrap());
+        let mut growing = Growing::default();
+        assert_eq!([vec![one], vec![two, one]].map(|crowd| growing.add_crowd(crowd)), [0, 1]);
+        let contexts = growing.finish();
+        assert_eq!(contexts.crowds(), [vec![one], vec![two, one]]);
+        assert!(!contexts.has_undecided());
     }
 }

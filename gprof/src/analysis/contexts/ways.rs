@@ -133,3 +133,53 @@ fn closed(mut bits: u32, more: impl Fn(u32) -> u32) -> u32 {
         bits = next;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Symbol;
+    use crate::symbols::functions::Functions;
+
+    /// Calls `check` with the ways from function 0, through the functions 1 to `between`, to function 9.
+    fn with_ways<T>(between: usize, jumps: &[(usize, usize)], check: impl FnOnce(&Ways<'_>) -> T) -> T {
+        let symbol = |address| Symbol { address, name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new((0..10).map(symbol).collect(), 10);
+        let all: Vec<FunctionId> = functions.ids().collect();
+        let jump = |from: FunctionId, to: FunctionId| {
+            if jumps.contains(&(from.index(), to.index())) { Jump::Direct } else { Jump::Never }
+        };
+        check(&Ways::new(all[0], &all[1..=between], all[9], jump))
+    }
+
+    #[test]
+    fn a_way_is_the_only_one_if_no_jump_leads_back_or_past_a_function() {
+        let shortest = |jumps: &[(usize, usize)]| {
+            let numbers = |(way, is_only): (Vec<FunctionId>, bool)| {
+                (way.into_iter().map(FunctionId::index).collect::<Vec<_>>(), is_only)
+            };
+            with_ways(2, jumps, |ways| ways.shortest().map(numbers))
+        };
+        assert_eq!(shortest(&[(0, 9)]), Some((vec![0], true)));
+        assert_eq!(shortest(&[(0, 1), (1, 9)]), Some((vec![0, 1], true)));
+        assert_eq!(shortest(&[(0, 2), (2, 1), (1, 9)]), Some((vec![0, 2, 1], true)));
+        assert_eq!(shortest(&[(0, 1), (1, 9), (9, 0)]), Some((vec![0, 1], false)), "the last one jumps back");
+        assert_eq!(shortest(&[(0, 1), (1, 9), (1, 0)]), Some((vec![0, 1], false)));
+        assert_eq!(shortest(&[(0, 1), (1, 9), (0, 9)]), Some((vec![0], false)), "there is a longer way");
+        assert_eq!(shortest(&[(0, 1), (2, 9)]), None);
+    }
+
+    #[test]
+    fn what_jumps_reach_and_what_leads_to_the_callee() {
+        // Whether jumps reach all functions between, and the functions that lead to the callee.
+        let found = |jumps: &[(usize, usize)]| {
+            with_ways(3, jumps, |ways| {
+                let possible = ways.possible_functions().into_iter().map(FunctionId::index);
+                (ways.reaches_all(), possible.collect::<Vec<_>>())
+            })
+        };
+        assert_eq!(found(&[(0, 1), (1, 2), (2, 9), (9, 3)]), (true, vec![1, 2]));
+        assert_eq!(found(&[(0, 1), (1, 3), (3, 9), (0, 2)]), (true, vec![1, 3]));
+        assert_eq!(found(&[(0, 1), (1, 9)]), (false, vec![1]));
+        assert_eq!(found(&[(0, 1), (1, 9), (2, 3), (3, 2)]), (false, vec![1]), "two functions that lead to each other");
+    }
+}

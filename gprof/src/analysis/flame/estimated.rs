@@ -209,10 +209,76 @@ mod tests {
         for callees in [20_000, 40_000] {
             let (looked_at, flame) = looked_at(callees);
             assert!(flame.frames.len() > 2_000, "the function has a frame on each of its callers");
-            assert!(looked_at < callees as usize + 10_000, "{callees}: {looked_at}");
+            // Each caller looks at its only callee, and behind it; on each caller, the function looks at its first
+            // callee.
+            let least = callees as usize + 3_000;
+            assert!((least..least + 7_000).contains(&looked_at), "{callees}: {looked_at}");
             let sum: f64 = flame.frames.iter().map(|frame| frame.own).sum();
             let all = 1001.0 + callees as f64;
             assert!((sum - all).abs() < 1e-6 * all, "{sum}");
         }
+    }
+
+    /// Unfolds the calls of functions with this self time, each call from one function to another.
+    fn unfolded(own: &[f64], calls: &[(u64, u64)], bounds: Option<&dyn Fn(&Functions<'_>) -> Bounds>) -> Flame {
+        let symbol = |at: u64| Symbol { address: 4 * at, name: b"f", is_static: false, is_func: true };
+        let count = own.len() as u64;
+        let functions = Functions::new((1..=count).map(symbol).collect(), 4 * (count + 1));
+        let arc = |(from, to): &(u64, u64)| gmon::Arc::new(4 * (from + 1) + 1, 4 * (to + 1), 1);
+        let arcs: Vec<gmon::Arc> = calls.iter().map(arc).collect();
+        let Selections { graph: entries, time, .. } = Selections::program(&functions);
+        let selection = GraphSelection { entries: &entries, time: &time, excludes_callees: true };
+        let arcs = Arcs::selected(&arcs, &functions, &ArcSelection::default(), &[], false);
+        let flat = Flat { time: own.to_vec(), total: own.iter().sum(), runtime: 0.0 };
+        let graph = Graph::unranked(arcs, &flat, &functions, selection);
+        let bounds = bounds.map(|bounds| bounds(&functions));
+        flame(&graph, &functions, bounds.as_ref())
+    }
+
+    #[test]
+    fn a_frame_has_the_bounds_that_its_paths_leave() {
+        // Function 0 calls 1, 2, and the cycle of 3 and 4; and 1 calls 2. Nobody calls the cycle of 5 and 6.
+        let calls = [(0, 1), (0, 2), (1, 2), (0, 3), (3, 4), (4, 3), (5, 6), (6, 5)];
+        let bounds = |functions: &Functions<'_>| Bounds {
+            lower: functions.ids().map(|id| id.index() as f64).collect(),
+            upper: functions.ids().map(|id| [90.0, 20.0, 50.0, 80.0, 80.0, 80.0, 80.0][id.index()]).collect(),
+            is_counted: vec![true; functions.len()],
+            unseen: 0.0,
+            is_upper_exact: true,
+            tail_calls: 0,
+            doubts: Vec::new(),
+            parts: Vec::new(),
+        };
+        let flame = unfolded(&[1.0, 8.0, 16.0, 4.0, 2.0, 10.0, 5.0], &calls, Some(&bounds));
+        let found = |at: usize, caller: Option<usize>| {
+            let number = |subject| if let FlameSubject::Function(id) = subject { Some(id.index()) } else { None };
+            let is_it = |frame: &&crate::FlameFrame| {
+                let above = frame.parent.and_then(|above| number(flame.frames[above].subject));
+                number(frame.subject) == Some(at) && above == caller
+            };
+            flame.frames.iter().find(is_it).map(|frame| frame.bounds)
+        };
+        assert_eq!(found(0, None), Some(Some((0.0, 90.0))));
+        assert_eq!(found(1, Some(0)), Some(Some((1.0, 20.0))), "the only path leads here");
+        assert_eq!(found(2, Some(0)), Some(Some((0.0, 50.0))));
+        assert_eq!(found(2, Some(1)), Some(Some((0.0, 20.0))), "no longer than its caller");
+        let cycles: Vec<_> =
+            flame.frames.iter().filter(|frame| matches!(frame.subject, FlameSubject::Cycle(_))).collect();
+        let of_cycles: Vec<_> = cycles.iter().map(|frame| (frame.inclusive, frame.parent, frame.bounds)).collect();
+        let main = flame.frames.iter().position(|frame| frame.bounds == Some((0.0, 90.0)));
+        assert!(of_cycles.contains(&(15.0, Some(0), None)), "{of_cycles:?}");
+        assert!(of_cycles.contains(&(6.0, main, Some((0.0, 90.0)))), "{of_cycles:?}");
+    }
+
+    #[test]
+    fn a_large_graph_is_unfolded_until_there_are_enough_frames() {
+        // A hundred chains, each with the time at its end.
+        const CHAINS: u64 = 100;
+        const LENGTH: u64 = 250;
+        let calls = (0..CHAINS * LENGTH).filter(|at| at % LENGTH != 0).map(|at| (at - 1, at)).collect::<Vec<_>>();
+        let own = (0..CHAINS * LENGTH).map(|at| if at % LENGTH == LENGTH - 1 { 1.0 } else { 0.0 }).collect::<Vec<_>>();
+        let flame = unfolded(&own, &calls, None);
+        let unfolded = flame.frames.iter().filter(|frame| frame.subject != FlameSubject::Cut).count();
+        assert_eq!((unfolded, flame.total()), (MOST_FRAMES, 100.0));
     }
 }

@@ -31,3 +31,25 @@ pub(crate) fn flame(tree: &StackTree<'_>, is_whole: bool, most_frames: usize) ->
     let flame = raw.finish_with(FlameOrigin::Measured, most_frames, |samples| sums.error(samples));
     Flame { inlined: inlined.iter().map(|symbol| symbol.to_vec()).collect(), ..flame }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::contexts::sums::StackSums;
+    use crate::analysis::contexts::tree::Contexts;
+    use crate::analysis::flame::MOST_FRAMES;
+
+    #[test]
+    fn a_measured_flame_has_the_names_of_inlined_functions() {
+        let sums = StackSums { without_stack: 2, ..StackSums::default() };
+        let tree =
+            StackTree { thread: None, contexts: Contexts::default(), own: Vec::new(), inlined: vec![b"f"], sums };
+        let subjects = |is_whole| {
+            let Flame { frames, inlined, .. } = flame(&tree, is_whole, MOST_FRAMES);
+            assert_eq!(inlined, [b"f"]);
+            frames.iter().map(|frame| (frame.subject, frame.own)).collect::<Vec<_>>()
+        };
+        assert_eq!(subjects(true), [(FlameSubject::All, 0.0), (FlameSubject::WithoutStack, 2.0)]);
+        assert_eq!(subjects(false), [(FlameSubject::All, 0.0)]);
+    }
+}

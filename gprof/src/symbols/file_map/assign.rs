@@ -29,17 +29,6 @@ enum Origin<'a, 'data> {
     Foreign,
 }
 
-impl Origin<'_, '_> {
-    /// Whether the names allow this file.
-    fn allows(&self, file: &[u8]) -> bool {
-        match self {
-            Origin::Known(known) => *known == file,
-            Origin::Open(names) => names.iter().any(|files| files.local.binary_search(&file).is_ok()),
-            Origin::Foreign => false,
-        }
-    }
-}
-
 /// The role of each symbol. A file starts at a function of the file if the function before belongs to another file.
 /// Symbols that are data in the map are not functions.
 pub(super) fn roles<'data>(entries: &[Entry<'data>], symbols: &[Symbol<'data>]) -> Vec<Role<'data>> {
@@ -122,10 +111,12 @@ fn settle<'data>(origins: &[Origin<'_, 'data>]) -> Vec<Option<&'data [u8]>> {
     }
     let mut before = None;
     let settled = origins.iter().zip(behind).map(|(origin, behind)| {
-        let allowed = |file: Option<&'data [u8]>| file.filter(|file| origin.allows(file));
         match origin {
             Origin::Open(_) if before == behind => return before,
-            Origin::Open(_) => return allowed(before).xor(allowed(behind)),
+            Origin::Open(names) => {
+                let is_allowed = |file: &&[u8]| names.iter().any(|files| files.local.binary_search(file).is_ok());
+                return before.filter(is_allowed).xor(behind.filter(is_allowed));
+            }
             Origin::Known(file) => before = Some(*file),
             Origin::Foreign => before = None,
         }

@@ -117,6 +117,8 @@ mod tests {
         {
             assert_eq!(names(text).unwrap_err().line, line, "{text:?}");
         }
+        let fault = MapFault::NoEntry("lib.a:".to_owned());
+        assert_eq!(names("a.o:0 T f\n\nlib.a:\nx\n").unwrap_err(), MapError { line: 3, fault });
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn symbol(text: &[u8]) -> Option<(u8, &[u8])> {
     let digits = text[blanks..].iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     // A single digit may be a type; a type never has more than one letter.
     let rest = match text[blanks + digits..].strip_prefix(b" ") {
-        Some(rest) if digits > 0 && is_symbol(rest) => rest,
+        Some(rest) if is_symbol(rest) => rest,
         _ if blanks > 0 => &text[blanks..],
         _ => return None,
     };
@@ -78,8 +78,12 @@ mod tests {
         assert_eq!(of("lib.a:b.o:00 t g"), found("lib.a:b.o", 't', "g"));
         assert_eq!(of("x: 10 W ns::f(int, long)"), found("x", 'W', "ns::f(int, long)"));
         assert_eq!(of("a.o:                 U printf"), found("a.o", 'U', "printf"));
+        assert_eq!(of("a.o:                 A f"), found("a.o", 'A', "f"));
+        assert_eq!(of("a.o:                 A a b"), found("a.o", 'a', "b"), "an address of one digit");
         assert_eq!(of("a b.o:1 D d"), found("a b.o", 'D', "d"));
-        for line in ["a.o 10 T f", ":10 T f", "a.o:10 T", "a.o:10", "a.o:T", "a.o:10 TT f", "a.o:xy T f", "10 T f"] {
+        for line in
+            ["a.o 10 T f", ":10 T f", "a.o:10 T", "a.o:10", "a.o:T", "a.o:T f", "a.o:10 TT f", "a.o:xy T f", "10 T f"]
+        {
             assert_eq!(of(line), None, "{line}");
         }
     }

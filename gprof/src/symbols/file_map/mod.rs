@@ -81,3 +81,18 @@ impl ObjectFiles<'_> {
         self.places.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_without_a_function_of_the_program_is_foreign() {
+        let symbol = |name| Symbol { address: 16, name, is_static: false, is_func: true };
+        for by_line in [true, false] {
+            let map = FileMap::read(b"a.o:0 T f\n", by_line).unwrap();
+            let is_foreign = |name| map.apply(vec![symbol(name)]).1.is_foreign();
+            assert_eq!([is_foreign(b"f"), is_foreign(b"g")], [false, true]);
+        }
+    }
+}

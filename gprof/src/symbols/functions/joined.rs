@@ -27,13 +27,9 @@ impl<'data> Functions<'data> {
     pub fn join(parts: Vec<ImageFunctions<'data>>) -> Functions<'data> {
         let mut whole = Functions::from_sorted(Vec::new(), 0);
         for ImageFunctions { functions, shift, last, label } in parts {
-            // A table has at most this many handles.
-            let Some(first) = u32::try_from(whole.len())
-                .ok()
-                .filter(|first| (u64::from(*first) + functions.len() as u64) < u64::from(u32::MAX))
-            else {
-                break;
-            };
+            // A number of 32 bits identifies each function.
+            let is_full = u32::try_from(whole.len().saturating_add(functions.len())).is_err();
+            let Some(first) = u32::try_from(whole.len()).ok().filter(|_| !is_full) else { break };
             let moved = |id: FunctionId| FunctionId(id.0 + first);
             whole.joined.images.push((FunctionId(first), shift, label));
             whole.sorted.extend(functions.sorted.into_iter().map(|function| {
@@ -141,7 +137,12 @@ mod tests {
         // Copies and labels belong to functions of their own image.
         let owners: Vec<usize> = all.ids().map(|id| all[id].counts_for.index()).collect();
         assert_eq!(owners, [0, 1, 2, 3, 4, 3]);
+        let called: Vec<_> = all.ids().map(|id| all[id].called_as.map(FunctionId::index)).collect();
+        assert_eq!(called, [0, 1, 2, 3, 4, 5].map(Some));
+        assert!(all.as_slice().iter().all(|function| function.reach == function.last));
         assert_eq!(all.ids().map(|id| all.image(id)).collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1]);
+        let moved = |image, at| all.moved(image, FunctionId(at)).map(FunctionId::index);
+        assert_eq!([moved(0, 1), moved(1, 0), moved(1, 2), moved(2, 0)], [Some(1), Some(3), Some(5), None]);
     }
 
     #[test]

@@ -339,4 +339,56 @@ mod tests {
         assert_eq!(names(vec![symbol(10, "s", true, true), symbol(10, "_g", false, false)]), ["_g"]);
         assert_eq!(names(vec![symbol(10, "label", false, false), symbol(10, "_f", false, true)]), ["_f"]);
     }
+
+    #[test]
+    fn a_function_reaches_to_the_end_of_its_lines() {
+        let functions = Functions::new(vec![symbol(10, "f", false, true), symbol(30, "g", false, true)], 50);
+        let lines = [symbol(10, "f", false, false), symbol(20, "f", false, false)];
+        let all = functions.with_lines(lines.to_vec(), 50);
+        let extents: Vec<_> = all.as_slice().iter().map(|one| (one.address, one.last, one.reach)).collect();
+        assert_eq!(extents, [(10, 19, 29), (20, 29, 29), (30, 49, 49)]);
+        assert_eq!(all.ids().map(|id| all.with_its_lines(id)).collect::<Vec<_>>(), [0..2, 1..2, 2..3]);
+        // The last alias has no addresses.
+        let alone = Functions::with_aliases(vec![symbol(10, "f", false, true)]);
+        assert_eq!(alone.with_its_lines(FunctionId(0)), 0..1);
+        let end = Functions::with_aliases(vec![symbol(10, "f", false, true), symbol(20, "g", false, true)]);
+        assert_eq!(end.with_its_lines(FunctionId(1)), 1..2);
+    }
+
+    #[test]
+    fn parts_of_one_name_count_for_the_first() {
+        let symbols = [(10, "a.o"), (20, "f"), (30, "a.o"), (40, "b.o"), (50, "f")];
+        let mut functions = Functions::new(symbols.map(|(at, name)| symbol(at, name, false, true)).to_vec(), 60);
+        functions.sorted[1].counts_for = FunctionId(2);
+        functions.merge_parts(|function| function.name.ends_with(b".o"));
+        let owners: Vec<usize> = functions.ids().map(|id| functions[id].counts_for.index()).collect();
+        assert_eq!(owners, [0, 0, 0, 3, 4]);
+        let whole: Vec<bool> = functions.ids().map(|id| functions.is_whole(id)).collect();
+        assert_eq!(whole, [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn functions_that_overlap_a_range() {
+        let symbols = [(10, "f"), (20, "g"), (30, "h")].map(|(at, name)| symbol(at, name, false, true));
+        let functions = Functions::new(symbols.to_vec(), 40);
+        let found = |range: Range<u64>| functions.overlapping(&range).map(FunctionId::index).collect::<Vec<_>>();
+        assert_eq!([found(0..10), found(10..20), found(20..30), found(40..50)], [vec![], vec![0], vec![1], vec![]]);
+        assert_eq!([found(19..20), found(19..21), found(0..99)], [vec![0], vec![0, 1], vec![0, 1, 2]]);
+    }
+
+    #[test]
+    fn readable_names_are_kept_as_long_as_there_is_memory() {
+        let symbols = [(10, "_Z1fv"), (20, "_Z1gv"), (30, "main")].map(|(at, name)| symbol(at, name, false, true));
+        let mut functions = Functions::new(symbols.to_vec(), 40);
+        let kept = |functions: &Functions<'_>, at: usize| functions.sorted[at].readable.get().cloned();
+        assert_eq!(functions.readable(FunctionId(0)).as_ref(), b"f()");
+        assert_eq!(kept(&functions, 0), Some(Some(b"f()".to_vec())));
+        // Each of these names takes all the work that a name may take.
+        (0..1024).for_each(|_| _ = functions.readable_name(b"_RMC0FGZZZ_Eu"));
+        assert_eq!(functions.readable(FunctionId(1)).as_ref(), b"g()");
+        assert_eq!(kept(&functions, 1), None);
+        functions.set_demangling(gmon_demangle::Options { style: gmon_demangle::Style::Rust, ..Default::default() });
+        assert_eq!(functions.readable(FunctionId(1)).as_ref(), b"_Z1gv");
+        assert_eq!(kept(&functions, 1), Some(None), "a name that stays as it is needs no memory");
+    }
 }

@@ -110,8 +110,9 @@ mod tests {
 
     #[test]
     fn names_are_cut_when_they_are_too_long_together() {
-        let name = vec![b'x'; 1 << 16];
-        for (count, length) in [(1, 1 << 16), (4000, 1 << 16), (5000, SHORT)] {
+        let whole = SHORT + (1 << 16);
+        let name = vec![b'x'; whole];
+        for (count, length) in [(1, whole), (4096, whole), (4097, SHORT)] {
             let mut symbols = symbols(&name, count);
             bound(&mut symbols);
             assert!(symbols.iter().all(|symbol| symbol.name.len() == length), "{count}");
@@ -142,5 +143,31 @@ mod tests {
         assert_eq!(room.written(Cow::Borrowed(b"a\nb")).as_ref(), b"a\nb");
         let room = Room { spells: AtomicBool::new(true), ..room };
         assert_eq!(room.written(Cow::Borrowed(b"a\nb")).as_ref(), b"a\\nb");
+    }
+
+    #[test]
+    fn a_short_name_has_a_bounded_text_once_the_memory_is_used_up() {
+        // A function type for 3845 lifetimes.
+        let name = b"_RMC0FGZZ_Eu";
+        let room = Room::default();
+        let (text, fits) = room.readable(name);
+        assert!(fits && text.len() > 10 * SHORT);
+        room.readable.store(0, Ordering::Relaxed);
+        assert_eq!(room.readable(name).0.as_ref(), name);
+        // Names that do not depend on what was read before have the bound from the beginning.
+        assert_eq!(without_hashes(name).as_ref(), name);
+    }
+
+    #[test]
+    fn a_name_that_is_not_mangled_takes_no_room() {
+        let room = Room::default();
+        assert!(room.readable(b"main").1);
+        assert_eq!(room.readable.load(Ordering::Relaxed), ROOM);
+    }
+
+    #[test]
+    fn only_rust_names_lose_hashes() {
+        assert_eq!(without_hashes(b"_ZN1a1f17h0123456789abcdefE").as_ref(), b"a::f");
+        assert_eq!(without_hashes(b"_Z1fv").as_ref(), b"_Z1fv");
     }
 }
