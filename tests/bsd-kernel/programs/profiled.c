@@ -168,6 +168,21 @@ static void system_time(void) {
     light(10);
 }
 static void long_system_time(void) { in_system(70400); }
+// Another thread changes counters while a thread is in the kernel.
+PART void *in_kernel_worker(void *argument) {
+    in_system((u64)argument);
+    return NULL;
+}
+static void both_times(void) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, in_kernel_worker, (void *)60992) == 0);
+    for (int at = 0; at < 14; at++) {
+        CHECK(nanosleep(&(struct timespec){0, 500000000}, NULL) == 0);
+        light(10);
+    }
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
 // The first thread ends before the last thread, which ends without exit.
 PART void *last_worker(void *argument) {
     middle(20);
@@ -255,6 +270,7 @@ int main(int argc, char **argv) {
         {"confined_threads", confined_threads}, {"thread_leaves", thread_leaves},
 #ifdef __FreeBSD__
         {"late", late}, {"system_time", system_time}, {"long_system_time", long_system_time}, {"last_thread", last_thread},
+        {"both_times", both_times},
 #endif
     };
     CHECK(argc == 2 && initialized);
