@@ -241,6 +241,7 @@ fn system_time_counts_at_once_and_more_than_a_counter_holds_is_reported() {
     let ran = program.run_with(&[], "long_system_time", &[], 0);
     let message = "samples may be missing: a system call may have used more CPU time than a counter holds\n";
     assert!(ran.stderr.ends_with(message), "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches(message).count(), 1, "the child has no system time: {}", ran.stderr);
     assert_eq!(program.ticks(FILE), samples(&[("in_system", 70_400 - 65_536)]));
     // A large difference between readings that found changes may be a decrement too.
     let ran = program.run_with(&[], "both_times", &[], 0);

@@ -86,6 +86,7 @@ pub(super) fn discard() {
 pub(super) fn forget() {
     differences::allow_reading();
     discard();
+    MAY_MISS_CHARGE.store(false, SeqCst);
 }
 
 /// Reads the counters. With `counts`, adds the differences to the bins. A difference from [`MOST`] on is a charge if the kernel may not
