@@ -265,6 +265,8 @@ runtime-freebsd-aarch64: headers
 
 # The objects for OpenBSD, with the same tools. The linker drops what no public name needs. All functions that are called by their
 # addresses begin with endbr64 or bti, which OpenBSD requires of processors that know these instructions.
+# An older lld merges the build attributes of arm64 into a section at which later linkers warn, so the section is removed.
+# The last step sets OpenBSD's ABI in the ELF header: without an object of this ABI, lld makes no table of system calls in the program.
 OPENBSD_EXPORTS = $(shell cat runtime/exports-openbsd.txt)
 OPENBSD_x86_64-unknown-openbsd = -Z cf-protection=branch
 OPENBSD_aarch64-unknown-openbsd = -Z branch-protection=bti
@@ -278,7 +280,8 @@ endef
 # $(call openbsd_object,BUILT,OBJECT,EMULATION,SYMBOLS): makes the object of the archive in the directory BUILT.
 define openbsd_object
 	@$(LLD) -r -m $(3) --gc-sections -T runtime/merge.ld $(addprefix -u ,$(4)) -o "$(1)/all.o" "$(1)/libgmon_runtime.a"
-	@$(LLVM_OBJCOPY) --strip-debug --keep-global-symbols=runtime/exports-openbsd.txt "$(1)/all.o" "$(2)"
+	@$(LLVM_OBJCOPY) --strip-debug --remove-section=.ARM.attributes --keep-global-symbols=runtime/exports-openbsd.txt "$(1)/all.o" "$(2)"
+	@printf '\014' | dd of="$(2)" bs=1 seek=7 conv=notrunc 2>/dev/null
 endef
 
 # $(call openbsd_library,BUILT,LIBRARY,EMULATION): makes the library without start-up code of the archive in the directory BUILT.

@@ -142,6 +142,13 @@ if ! [ -f "$library/$start" ]; then
     fail "no start-up objects for $architecture: there is no $library/$start"
 fi
 
+# Whether a program has the segment PT_OPENBSD_SYSCALLS, by which OpenBSD's kernel knows the program's system calls. A program header has
+# 14 words, the first of which is the type.
+has_system_calls() {
+    od -A n -v -t x4 -j 64 -N 3584 "$1" |
+        awk '{ for (i = 1; i <= NF; i++) if (word++ % 14 == 0 && $i == "65a3dbe9") found = 1 } END { exit !found }'
+}
+
 # Each argument is added before the existing ones. A static PIE needs another gcrt1.o, which only gcc finds by itself.
 static_pie=no static=no pie=no
 for argument; do
@@ -172,7 +179,26 @@ case $would in
     FreeBSD*'"-lc_p"'*) fail "gmon needs FreeBSD 14 or later, but the compiler links for $machine: use another, such as \
 clang --target=${machine%%-*}-unknown-freebsd14" ;;
     # The kernel of OpenBSD samples only static programs.
-    OpenBSD*gcrt0.o*) [ $static = yes ] || set -- -static "$@" ;;
+    OpenBSD*gcrt0.o*)
+        [ $static = yes ] || set -- -static "$@"
+        if [ "$host_system" != OpenBSD ]; then
+            # Linkers of other systems may be too old for OpenBSD.
+            output=a.out next=no
+            for argument; do
+                [ $next = no ] || output=$argument next=no
+                case $argument in
+                    -o) next=yes ;;
+                    -o*) output=${argument#-o} ;;
+                esac
+            done
+            $compiler "$@" || exit
+            if [ -f "$output" ] && ! has_system_calls "$output"; then
+                rm -f -- "$output"
+                fail "the linker makes no segment PT_OPENBSD_SYSCALLS, and OpenBSD's kernel ends a program without this segment at \
+its first system call: link with lld 19 or later, for example with --ld-path=/path/of/ld.lld"
+            fi
+            exit
+        fi ;;
     *gcrt1.o*|*grcrt1.o*) ;;
     */crt1.o*|*Scrt1.o*|*rcrt1.o*) set -- "$library/gmon.o" "$@" ;;
 esac

@@ -36,12 +36,6 @@ pub(crate) fn is_copy() -> bool {
     own_word().load(Relaxed) == 0
 }
 
-/// Whether a process has started a profile.
-#[allow(dead_code, reason = "only systems with promises ask")]
-pub(crate) fn has_owner() -> bool {
-    PROCESS.load(Relaxed) != 0
-}
-
 /// Whether this process owns the buffer. The word tells a child with a copy of the memory without a system call; the
 /// process number tells the child of a vfork, which shares the memory. If a filter forbids the question, the process
 /// counts as the owner.

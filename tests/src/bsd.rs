@@ -1,5 +1,5 @@
-//! Builds programs for the BSDs with clang, `ld.lld` and the tests' C library, and runs the programs in the tests' kernel, a tracer
-//! that implements the system calls.
+//! Builds programs for the BSDs with clang, lld and the tests' C library, and runs the programs in the tests' kernel, a tracer that
+//! implements the system calls.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use crate::arm64::{EMULATOR, emulator, host};
+use crate::openbsd_machines::openbsd_linker;
 
 /// A target system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,14 @@ impl System {
     pub fn start_object(self) -> Option<PathBuf> {
         let file = if self == System::OpenBsd { "gcrt0.o" } else { "gcrt1.o" };
         Some(crate::start_objects_for(self.name())?.join(file))
+    }
+
+    /// A linker that can link the system's programs; `None` if this machine has none.
+    fn linker(self) -> Option<&'static Path> {
+        match self {
+            System::OpenBsd => openbsd_linker(),
+            System::FreeBsd | System::FreeBsdArm64 => Some(Path::new("ld.lld")),
+        }
     }
 
     /// The name of the profile that the first process of a program leaves.
@@ -170,7 +179,8 @@ fn is_possible(system: System) -> bool {
             .iter()
             .chain(&emulator)
             .find(|tool| !runs(tool))
-            .map_or(Ok(()), |tool| Err(format!("cannot run {tool}")))
+            .map_or(Ok(()), |tool| Err(format!("cannot run {tool}")))?;
+        system.linker().map_or(Err("OpenBSD's programs need lld 19 or later".to_owned()), |_| Ok(()))
     });
     if let Err(reason) = found {
         eprintln!("SKIPPED: programs of the BSDs: {reason}");
@@ -231,17 +241,59 @@ fn library(system: System, start: Start) -> &'static Path {
         for source in sources {
             let object = PathBuf::from(source.file_name().expect("a file has a name")).with_extension("o");
             compile(system, &directory, &source, &object, &["-O1", model]);
-            if !source.ends_with("crt.c") && !source.ends_with("crtbegin.c") {
+            if !is_of_start(&source) {
                 archive.arg(object);
             }
         }
         done(&mut archive, "ar");
+        if system == System::OpenBsd {
+            set_openbsds_abi(&directory.join("crt.o"));
+        }
         directory
     })
 }
 
+/// Returns whether a source file becomes an object that is linked by its name.
+fn is_of_start(source: &Path) -> bool {
+    source.ends_with("crt.c") || source.ends_with("crtbegin.c")
+}
+
+/// Sets EI_OSABI of an object, as OpenBSD's compilers do. lld makes PT_OPENBSD_SYSCALLS only of objects with this ABI. The objects of
+/// other tests do not have the ABI, so the objects of gmon must have the ABI themselves.
+fn set_openbsds_abi(object: &Path) {
+    const EI_OSABI: usize = 7;
+    const OPENBSD: u8 = 12;
+    let mut bytes = fs::read(object).expect("an object of the tests");
+    bytes[EI_OSABI] = OPENBSD;
+    fs::write(object, bytes).expect("an object of the tests");
+}
+
+/// The tests' C library as OpenBSD's ld.so and libc.so in one file, which each test binary builds once.
+fn openbsds_dynamic_library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let directory = crate::directory(&format!("openbsd_dynamic_libc_{}", own_name()));
+        let library = directory.join("libc.so");
+        let mut linker = Command::new(System::OpenBsd.linker().expect("a program is built only with a linker"));
+        linker.args(["-shared", "-Bsymbolic", "--hash-style=sysv", "-e", "_dl_start", "-o"]).arg(&library);
+        for part in ["common", "openbsd", "openbsd-dynamic"] {
+            let sources = fs::read_dir(root().join("bsd-kernel/libc").join(part)).expect("the C library of the tests");
+            let sources = sources.map(|source| source.expect("the C library of the tests").path());
+            for source in sources.filter(|source| !is_of_start(source)) {
+                let name = source.file_name().expect("a file has a name");
+                let object = directory.join(format!("{part}-{}.o", name.display()));
+                compile(System::OpenBsd, &directory, &source, &object, &["-O1", "-fPIC", "-DDYNAMIC"]);
+                set_openbsds_abi(&object);
+                linker.arg(object);
+            }
+        }
+        done(&mut linker, "libc.so");
+        library
+    })
+}
+
 impl Bsd {
-    /// Creates a directory with this name; `None` if clang or `ld.lld` is missing.
+    /// Creates a directory with this name; `None` if clang or the linker is missing.
     #[must_use]
     pub fn new(system: System, name: &str) -> Option<Bsd> {
         is_possible(system).then(|| Bsd { directory: crate::directory(name), system })
@@ -251,12 +303,36 @@ impl Bsd {
     ///
     /// # Panics
     ///
-    /// If clang or `ld.lld` fails.
+    /// If clang or the linker fails.
     #[must_use]
     pub fn build(&self, name: &str, sources: &[&str], flags: &[&str], start: Start) -> PathBuf {
-        let library = library(self.system, start);
+        let libc = library(self.system, start).join("libc.a");
         let model: &[&str] = if matches!(start, Start::PositionIndependent(_)) { &["-fPIE"] } else { &[] };
-        let flags = &[flags, model].concat();
+        self.link(name, sources, &[flags, model].concat(), start, start.linker_options(), &libc)
+    }
+
+    /// Builds a dynamic program of OpenBSD from sources in `tests/bsd-kernel/programs`.
+    ///
+    /// # Panics
+    ///
+    /// If clang or the linker fails.
+    #[must_use]
+    pub fn build_dynamic(&self, name: &str, sources: &[&str], flags: &[&str], start: Start) -> PathBuf {
+        let libc = openbsds_dynamic_library();
+        self.link(name, sources, flags, start, &[&format!("--dynamic-linker={}", libc.display())], libc)
+    }
+
+    /// Compiles sources and links a program with a C library.
+    fn link(
+        &self,
+        name: &str,
+        sources: &[&str],
+        flags: &[&str],
+        start: Start,
+        options: &[&str],
+        libc: &Path,
+    ) -> PathBuf {
+        let library = library(self.system, start);
         let objects = sources.iter().map(|source| {
             let object = PathBuf::from(format!("{name}.{source}.o"));
             compile(self.system, &self.directory, &root().join("bsd-kernel/programs").join(source), &object, flags);
@@ -264,8 +340,8 @@ impl Bsd {
         });
         let objects: Vec<PathBuf> = objects.collect();
         let image = self.directory.join(name);
-        let mut linker = Command::new("ld.lld");
-        linker.current_dir(&self.directory).args(start.linker_options()).args(["--eh-frame-hdr", "-o"]).arg(&image);
+        let mut linker = Command::new(self.system.linker().expect("a program is built only with a linker"));
+        linker.current_dir(&self.directory).args(options).args(["--eh-frame-hdr", "-o"]).arg(&image);
         if self.system == System::OpenBsd {
             linker.args(["-e", "__start"]);
         }
@@ -278,7 +354,7 @@ impl Bsd {
         if self.system == System::OpenBsd {
             linker.arg(library.join("crtbegin.o"));
         }
-        done(linker.args(objects).arg(library.join("libc.a")), name);
+        done(linker.args(objects).arg(libc), name);
         image
     }
 

@@ -4,8 +4,36 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
 
 use crate::objects::{Function, has_tools, tool};
+
+/// The oldest version of lld that makes the segment PT_OPENBSD_SYSCALLS.
+const OLDEST_LINKER: u32 = 19;
+
+/// Returns a linker that makes the segment PT_OPENBSD_SYSCALLS: the system's lld, or else the lld that comes with Rust. `None` if both are
+/// missing or too old.
+#[must_use]
+pub fn openbsd_linker() -> Option<&'static Path> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let printed = |program: &Path, option: &[&str]| {
+        let output = Command::new(program).args(option).output().ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let is_new_enough = |linker: &PathBuf| {
+        let version = printed(linker, &["--version"]).unwrap_or_default();
+        let number = version.split_once("LLD ").and_then(|(_, version)| version.split('.').next()?.parse().ok());
+        number.is_some_and(|number: u32| number >= OLDEST_LINKER)
+    };
+    let found = FOUND.get_or_init(|| {
+        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let rusts = printed(Path::new(&compiler), &["--print", "sysroot"])
+            .map(|root| Path::new(&root).join("lib/rustlib/x86_64-unknown-linux-gnu/bin/gcc-ld/ld.lld"));
+        [Some("ld.lld".into()), rusts].into_iter().flatten().find(is_new_enough)
+    });
+    found.as_deref()
+}
 
 /// An architecture, with the names that make, compilers and zig use, and its instructions for OpenBSD's requirements.
 #[derive(Clone, Copy, Debug)]
@@ -125,14 +153,15 @@ impl Machine {
     }
 
     /// Links [`PROGRAM`] as OpenBSD's compiler does.
-    fn link(self, object: &str, test: &str) -> PathBuf {
+    fn link(self, linker: &Path, object: &str, test: &str) -> PathBuf {
         let place = crate::directory(&format!("openbsd_objects_{test}_{}", self.name));
         let path = |name: &str| place.join(name).display().to_string();
         fs::write(place.join("p.c"), PROGRAM).expect("a file in the test's directory");
         self.make_libc(&place);
         self.compile(&path("p.c"), &path("p.o"), &["-pg", "-fno-pie"]);
         let files = [object, &path("crtbegin.o"), &path("p.o"), &path("libc.o")];
-        tool("ld.lld", &[&["-static", "-e", "__start", "-z", "text", "-o", &path("p")][..], &files].concat());
+        let linker = linker.display().to_string();
+        tool(&linker, &[&["-static", "-e", "__start", "-z", "text", "-o", &path("p")][..], &files].concat());
         place.join("p")
     }
 }
@@ -143,9 +172,13 @@ pub fn built(test: &str) -> Vec<Built> {
     if !has_tools("OpenBSD's start-up objects") {
         return Vec::new();
     }
+    let Some(linker) = openbsd_linker() else {
+        eprintln!("SKIPPED: OpenBSD's start-up objects: cannot find lld {OLDEST_LINKER} or later");
+        return Vec::new();
+    };
     let one = |machine: Machine| {
         let object = machine.file("gcrt0.o")?.display().to_string();
-        let program = machine.link(&object, test);
+        let program = machine.link(linker, &object, test);
         Some(Built { machine, object, program })
     };
     MACHINES.into_iter().filter_map(one).collect()

@@ -25,5 +25,5 @@ pub(crate) use moncontrol::{
     _mcleanup, RECORDING, RECORDING_AS_RUN, after_fork_in_child, after_fork_in_parent, before_fork, forget_outside,
     is_ours, look_at_objects, start, write_snapshot,
 };
-#[allow(unused_imports, reason = "not all systems ask where there is no start-up code")]
-pub(crate) use moncontrol::{is_profiled, is_unfinished};
+#[allow(unused_imports, reason = "not all systems ask")]
+pub(crate) use moncontrol::{forbid_start, is_profiled, is_unfinished};

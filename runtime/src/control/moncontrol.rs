@@ -106,6 +106,12 @@ pub(crate) fn is_started() -> bool {
     STARTED.load(SeqCst)
 }
 
+/// Makes [`start`] do nothing from now on. Returns whether this is the first call of either function.
+#[allow(dead_code, reason = "only systems that do not profile all programs ask")]
+pub(crate) fn forbid_start() -> bool {
+    !STARTED.swap(true, SeqCst)
+}
+
 /// Turns off the counts outside the program. Call this before [`start`].
 pub(crate) fn forget_outside() {
     KEEPS_OUTSIDE.store(false, SeqCst);

@@ -42,6 +42,8 @@ const KIND_DYNAMIC: u16 = 3;
 const SEGMENT_LOAD: u32 = 1;
 /// PF_X.
 const EXECUTABLE: u32 = 1;
+/// PT_INTERP.
+const SEGMENT_INTERPRETER: u32 = 3;
 /// PT_DYNAMIC, DT_DEBUG, DT_NULL.
 const SEGMENT_DYNAMIC: u32 = 2;
 const DYNAMIC_DEBUG: usize = 21;
@@ -81,6 +83,12 @@ pub(crate) fn code() -> Range<usize> {
         (start.min(address), end.max(address.saturating_add(segment.memory_size as usize)))
     });
     if start < end { start & !15..end.saturating_add(15) & !15 } else { 0..0 }
+}
+
+/// Whether a dynamic linker has loaded the program.
+#[allow(dead_code, reason = "only systems that do not profile dynamic programs ask")]
+pub(crate) fn has_interpreter() -> bool {
+    segments(SEGMENT_INTERPRETER).next().is_some()
 }
 
 /// The address of the dynamic linker's `struct r_debug`, for debuggers; `None` in a static program. Call this after the dynamic

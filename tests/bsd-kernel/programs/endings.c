@@ -63,6 +63,24 @@ static void fails_to_execute(char **argv) {
     _exit(5);
 }
 
+#ifdef __OpenBSD__
+// The end of the last thread is the end of the process. The first thread ends before the other thread works.
+static volatile u32 is_alone;
+static void *works_alone(void *argument) {
+    while (!is_alone) nanosleep(&(struct timespec){0, 1000}, NULL);
+    work();
+    return argument;
+}
+void __threxit(u32 *);
+static void ends_threads(void) {
+    work();
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, works_alone, NULL) == 0);
+    is_alone = 1;
+    __threxit(NULL);
+}
+#endif
+
 static volatile u64 *depth;
 PART int descends(int number) {
     ++*depth;
@@ -94,5 +112,8 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "killed")) killed();
     if (!strcmp(argv[1], "fails_to_execute")) fails_to_execute(argv);
     if (!strcmp(argv[1], "overflows")) overflows();
+#ifdef __OpenBSD__
+    if (!strcmp(argv[1], "ends_threads")) ends_threads();
+#endif
     return 0;
 }

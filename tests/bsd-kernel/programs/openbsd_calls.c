@@ -59,6 +59,19 @@ static void on_forge(int signal, siginfo_t *info, void *context) {
     *(u64 *)((char *)context + 224) ^= 1; // sc_cookie
 }
 
+// The child of a vfork has a copy of the memory, and the parent sleeps until the child ends or executes a program.
+static volatile int of_child;
+static void by_vfork(void) {
+    pid_t child = vfork();
+    if (child == 0) {
+        of_child = 1;
+        nanosleep(&(struct timespec){1, 0}, NULL);
+        _exit(5);
+    }
+    int status = 0;
+    CHECK(of_child == 0 && wait4(child, &status, 1 /* WNOHANG */, NULL) == child && status == 5 << 8);
+}
+
 int main(int argc, char **argv) {
     CHECK(!strcmp(getprogname(), "openbsd_calls") && write(1234, "", 0) == -1 && errno == EBADF);
     struct clockinfo rates;
@@ -84,6 +97,7 @@ int main(int argc, char **argv) {
     CHECK(mimmutable(pages, 4096) == 0 && mprotect(pages, 4096, PROT_READ) == -1 && errno == EPERM);
     CHECK(mprotect(pages + 4096, 4096, PROT_READ) == 0 && munmap(pages, 2 * 4096) == -1 && errno == EPERM);
     stacks();
+    by_vfork();
 
     if (argc == 1) return 3;
     if (!strcmp(argv[1], "stack")) {

@@ -59,6 +59,14 @@ int main(int argc, char **argv) {
         return 0;
     }
     if (!strcmp(argv[1], "late_user")) CHECK(setresuid(1001, 1001, 1001) == 0);
+    if (!strcmp(argv[1], "wrong_directory")) {
+        // The call that fails sets the user.
+        CHECK(start(1234) == -1 && errno == EBADF && setresuid(1001, 1001, 1001) == 0);
+        int directory = open("below", O_RDONLY | O_DIRECTORY);
+        CHECK(start(directory) == 0);
+        fill(1);
+        return 0;
+    }
     rules();
     if (!strcmp(argv[1], "late_user")) fill(1);
     if (!strcmp(argv[1], "early_user")) {

@@ -1,11 +1,13 @@
 //! Program images: the checks of a program's file, and the initial stack.
 
+use std::ffi::OsString;
 use std::ops::Range;
-use std::path::Path;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use object::elf;
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+use object::read::elf::{FileHeader, ProgramHeader};
 
 use crate::task::Task;
 
@@ -23,10 +25,15 @@ pub struct Brand {
 pub struct Image {
     /// The types and descriptions of the system's notes.
     pub notes: Vec<(u32, Vec<u8>)>,
-    /// Addresses of system call instructions and their numbers, from OpenBSD's `.openbsd.syscalls`.
+    /// The dynamic linker.
+    pub interpreter: Option<PathBuf>,
+    /// Addresses of system call instructions and their numbers, from OpenBSD's segment PT_OPENBSD_SYSCALLS: those of the dynamic linker if
+    /// there is one.
     pub pinned: Option<Vec<(u32, u32)>>,
-    /// The start and the end of the text, before relocation.
+    /// The start and the end of the text for which `pinned` holds, before relocation.
     pub text: (u64, u64),
+    /// The difference of addresses in memory from `pinned` and `text`, once the program is loaded.
+    pub bias: u64,
     /// The memory that OpenBSD makes immutable: loaded segments without mutable ranges, before relocation.
     pub immutable: Vec<Range<u64>>,
     /// Whether the program is position-independent.
@@ -35,7 +42,7 @@ pub struct Image {
 
 /// Memory that OpenBSD leaves mutable.
 const PT_OPENBSD_MUTABLE: elf::ProgramType = elf::ProgramType(0x65a3_dbe5);
-/// OpenBSD's table of system call instructions.
+/// OpenBSD's table of system call instructions (`sys/exec_elf.h` 1.108, 2025-07-31). The kernel does not read sections.
 const PT_OPENBSD_SYSCALLS: elf::ProgramType = elf::ProgramType(0x65a3_dbe9);
 
 impl Image {
@@ -43,13 +50,32 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// ENOEXEC if the file is not a static x86-64 program with the brand; otherwise the error of reading the file.
+    /// ENOEXEC if the file is not an x86-64 program with the brand; otherwise the error of reading the file or its dynamic linker.
     pub fn read(path: &Path, brand: &Brand) -> Result<Image, Errno> {
-        let data = std::fs::read(path).map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw))?;
-        Image::parse(&data, brand).ok_or(Errno::ENOEXEC)
+        let file =
+            |path: &Path| std::fs::read(path).map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw));
+        let mut image = Image::parse(&file(path)?, brand).ok_or(Errno::ENOEXEC)?;
+        if let Some(path) = &image.interpreter {
+            let (linker, _) = Image::segments(&file(path)?, brand).ok_or(Errno::ENOEXEC)?;
+            (image.pinned, image.text) = (linker.pinned, linker.text);
+        }
+        Ok(image)
+    }
+
+    /// Notes where Linux has loaded the program.
+    pub fn set_bias(&mut self, auxiliary: &[(u64, u64)]) {
+        let base = auxiliary.iter().find(|(tag, _)| *tag == AT_BASE).map_or(0, |(_, base)| *base);
+        self.bias = if self.interpreter.is_some() { base } else { 0 };
     }
 
     fn parse(data: &[u8], brand: &Brand) -> Option<Image> {
+        let (image, os_abi) = Image::segments(data, brand)?;
+        let is_branded = !image.notes.is_empty() || brand.os_abi == Some(os_abi);
+        is_branded.then_some(image)
+    }
+
+    /// Reads the segments of an executable file, and its value of EI_OSABI.
+    fn segments(data: &[u8], brand: &Brand) -> Option<(Image, u8)> {
         let header = elf::FileHeader64::<object::Endianness>::parse(data).ok()?;
         let endian = header.endian().ok()?;
         let is_executable = [elf::ET_EXEC, elf::ET_DYN].contains(&header.e_type(endian));
@@ -66,8 +92,10 @@ impl Image {
             }
             match segment.p_type(endian) {
                 elf::PT_GNU_RELRO | PT_OPENBSD_MUTABLE => mutable.push(range),
-                // The tests' kernel has no dynamic linker.
-                elf::PT_INTERP => return None,
+                elf::PT_INTERP => {
+                    let path = segment.interpreter(endian, data).ok()??;
+                    image.interpreter = Some(PathBuf::from(OsString::from_vec(path.to_vec())));
+                }
                 elf::PT_LOAD if segment.p_flags(endian).0 & elf::PF_X.0 != 0 => {
                     image.text = (range.start, range.end);
                 }
@@ -85,9 +113,7 @@ impl Image {
         for hole in mutable {
             image.immutable = image.immutable.iter().flat_map(|range| without(range, &hole)).collect();
         }
-        image.pinned = image.pinned.or_else(|| pinned_section(header, endian, data));
-        let is_branded = !image.notes.is_empty() || brand.os_abi == Some(header.e_ident.os_abi.0);
-        is_branded.then_some(image)
+        Some((image, header.e_ident.os_abi.0))
     }
 }
 
@@ -105,17 +131,6 @@ fn pairs(table: &[u8]) -> Vec<(u32, u32)> {
     let (words, _) = table.as_chunks::<4>();
     let (pairs, _) = words.as_chunks::<2>();
     pairs.iter().map(|[address, number]| (u32::from_le_bytes(*address), u32::from_le_bytes(*number))).collect()
-}
-
-/// Reads OpenBSD's table from the section, because older versions of `ld.lld` create no segment for the section.
-fn pinned_section(
-    header: &elf::FileHeader64<object::Endianness>,
-    endian: object::Endianness,
-    data: &[u8],
-) -> Option<Vec<(u32, u32)>> {
-    let sections = header.sections(endian, data).ok()?;
-    let (_, section) = sections.section_by_name(endian, b".openbsd.syscalls")?;
-    Some(pairs(section.data(endian, data).ok()?))
 }
 
 /// Entries of Linux's auxiliary vector with tags that the BSDs share.

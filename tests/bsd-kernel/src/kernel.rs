@@ -13,7 +13,7 @@ use crate::clock::{Clock, IntervalTimer, Rates, Reload, Timer};
 use crate::credentials::Credentials;
 use crate::descriptors::{Descriptors, Open};
 use crate::error::Error;
-use crate::image::{Brand, Image};
+use crate::image::{Brand, Image, auxiliary_vector};
 use crate::profil::Profil;
 use crate::record::{Kind, Record};
 use crate::signal::{Action, AlternateStack, Info, SignalSet};
@@ -173,6 +173,8 @@ pub struct Process {
     pub pending: Vec<Info>,
     /// The state of profil(2).
     pub profil: Profil,
+    /// The user of the first call of OpenBSD's profil(2).
+    pub profils_user: Option<Credentials>,
     /// The data for the file that OpenBSD's kernel writes when the process ends.
     pub kernel_file: Option<KernelFile>,
     /// OpenBSD's promises, if the process made any, and the promises after exec.
@@ -429,7 +431,9 @@ impl Kernel {
     /// Stores the loaded segments and the stack's address of a program that was just executed.
     pub fn begin_program(&mut self, id: ThreadId, stack_pointer: u64) {
         const STACK: u64 = 8 << 20;
+        let vector = auxiliary_vector(self.task(id));
         let process = self.process_of(id);
+        process.image.set_bias(&vector);
         // The load address of a position-independent program is unknown.
         process.immutable = if process.image.is_pie { Vec::new() } else { process.image.immutable.clone() };
         // The initial data is above the stack pointer.

@@ -100,6 +100,7 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
         profil: Profil::default(),
         intervals: [IntervalTimer::default(); 2],
         timers: BTreeMap::new(),
+        profils_user: None,
         kernel_file: None,
         promises: [None, None],
         immutable: Vec::new(),

@@ -11,6 +11,7 @@ mod freebsd_objects;
 mod freebsd_profil;
 mod openbsd;
 mod openbsd_arm64;
+mod openbsd_dynamic;
 mod openbsd_kernel;
 mod openbsd_library;
 mod openbsd_objects;

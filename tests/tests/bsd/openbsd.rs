@@ -66,6 +66,11 @@ fn a_forked_child_has_a_profile_of_its_own() {
         return;
     };
     program.run("forks", 0);
+    assert_eq!(
+        program.profiles(),
+        [FILE, CHILD],
+        "the child of the vfork, which has a copy of the counts, has no file"
+    );
     let (parent, child) = (program.calls(FILE), program.calls(CHILD));
     assert_eq!(parent.get("arc middle leaf"), Some(&112), "constructor 1, 10, 1, destructor 100");
     assert_eq!(child.get("arc middle leaf"), Some(&104), "4, destructor 100");
@@ -156,6 +161,7 @@ fn signals_exits_and_failures_of_exec_keep_the_whole_profile() {
     assert_eq!(ending(&program, "leaves", 4), (6, 60));
     assert_eq!(ending(&program, "killed", 128 + 9), (6, 60));
     assert_eq!(ending(&program, "fails_to_execute", 5), (12, 120));
+    assert_eq!(ending(&program, "ends_threads", 0), (12, 120));
 }
 
 #[test]

@@ -121,11 +121,17 @@ fn a_file_of_others_is_left_alone() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     let _ = run();
     assert_eq!(fs::read(&file).unwrap(), b"others'");
-    // The user's own file, longer than the new file.
-    fs::write(&file, vec![1; 4096]).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    // A file that other users may write.
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o620)).unwrap();
     let _ = run();
-    assert_eq!(fs::read(&file).unwrap().len(), HEADER + SAMPLES + 2 * ARC);
+    assert_eq!(fs::read(&file).unwrap(), b"others'");
+    // The user's own file, longer than the new file. That others may execute the file does not matter.
+    for mode in [0o600, 0o711] {
+        fs::write(&file, vec![1; 4096]).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let _ = run();
+        assert_eq!(fs::read(&file).unwrap().len(), HEADER + SAMPLES + 2 * ARC, "{mode:o}");
+    }
 }
 
 #[test]
@@ -154,6 +160,23 @@ fn calls_from_the_wrong_place_or_against_a_pledge_end_the_process() {
         let refused = ran.events("refused");
         assert!(refused.len() == 1 && refused[0].contains(said), "{refused:?}");
     }
+}
+
+#[test]
+fn a_program_without_a_table_of_system_calls_is_ended_at_its_first_call() {
+    let Some(program) = Program::build("no_table", "openbsd_calls", &[]) else {
+        return;
+    };
+    // The section with the same contents stays.
+    let mut bytes = fs::read(&program.image).unwrap();
+    let kind = 0x65a3_dbe9_u32.to_le_bytes();
+    let header = (64..).step_by(56).find(|at| bytes[*at..at + 4] == kind).unwrap();
+    bytes[header..header + 4].fill(0);
+    fs::write(&program.image, bytes).unwrap();
+    let ran = program.run(&[]);
+    assert_eq!(ran.status, 128 + 6, "{}{}", ran.stdout, ran.stderr);
+    let refused = ran.events("refused");
+    assert!(refused.len() == 1 && refused[0].contains("not pinned"), "{refused:?}");
 }
 
 #[test]
@@ -188,6 +211,10 @@ fn the_file_belongs_to_the_user_of_the_first_call() {
         eprintln!("SKIPPED: files of several users: the tests do not run as the superuser");
         return;
     }
+    assert_eq!(owner(&program.file(1001)), 0);
+    // A call with a wrong descriptor sets the user too.
+    fs::remove_file(program.file(1001)).unwrap();
+    let _ = program.run_as("0", &["wrong_directory"]).expect(0);
     assert_eq!(owner(&program.file(1001)), 0);
     // The next process has the same number. The user may not write the superuser's file, nor create a file in the directory.
     fs::remove_file(program.file(1001)).unwrap();

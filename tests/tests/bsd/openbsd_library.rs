@@ -7,7 +7,7 @@ use std::process::Command;
 
 use gmon_tests::bsd::{Bsd, Start, System};
 use gmon_tests::objects::{has_tools, tool};
-use gmon_tests::openbsd_machines::{MACHINES, Machine, PROGRAM};
+use gmon_tests::openbsd_machines::{MACHINES, Machine, PROGRAM, openbsd_linker};
 use gmon_tests::symbols::{Symbols, read};
 
 #[test]
@@ -72,14 +72,22 @@ fn make_system_root(machine: Machine, root: &Path) {
 /// OpenBSD's linker has the option `-nopie`, which OpenBSD's compiler passes; lld of other systems has only `-no-pie`.
 const LINKER: &str = "#!/bin/sh
 for word; do shift; [ \"$word\" != -nopie ] || word=-no-pie; set -- \"$@\" \"$word\"; done
-exec ld.lld \"$@\"
+exec $LINKER \"$@\"
+";
+
+/// Makes the program that an older lld makes: without the segment of the type 0x65a3dbe9.
+const OLD_LINKER: &str = "#!/bin/sh
+./ld \"$@\" || exit
+for word; do [ \"${last-}\" != -o ] || output=$word; last=$word; done
+LC_ALL=C sed -i 's/\\xe9\\xdb\\xa3\\x65/\\x00\\x00\\x00\\x00/' \"$output\"
 ";
 
 #[test]
 fn the_wrapper_and_pkg_config_build_programs() {
-    if !has_tools("gmon-cc for OpenBSD") {
+    let Some(linker) = openbsd_linker().filter(|_| has_tools("gmon-cc for OpenBSD")) else {
+        eprintln!("SKIPPED: gmon-cc for OpenBSD: no lld 19 or later");
         return;
-    }
+    };
     for (machine, object) in MACHINES.into_iter().filter_map(|machine| Some((machine, machine.file("gcrt0.o")?))) {
         gmon_tests::make("tools").unwrap();
         let place = gmon_tests::directory(&format!("openbsd_wrapper_{}", machine.name));
@@ -87,18 +95,23 @@ fn the_wrapper_and_pkg_config_build_programs() {
         // $CC is split at blanks.
         symlink("a root", place.join("root")).unwrap();
         gmon_tests::write_script(&place.join("ld"), LINKER);
+        gmon_tests::write_script(&place.join("old-ld"), OLD_LINKER);
         fs::write(place.join("p.c"), PROGRAM).unwrap();
         let script = "set -e; \"$1/bin/gmon-cc\" -O1 -c p.c; \"$1/bin/gmon-cc\" p.o --ld-path=./ld -o linked
             export PKG_CONFIG_PATH=\"${2%/*}/pkgconfig\"
             ! pkg-config --version >/dev/null ||
                 eval $CC -static $(pkg-config --cflags --libs gmon) p.c --ld-path=./ld -o packaged";
-        let output = Command::new("sh")
-            .args(["-c", script, "sh"])
-            .args([gmon_tests::distribution(), object])
-            .current_dir(&place)
-            .env("CC", format!("clang --target={} --sysroot=root", machine.triple))
-            .output()
-            .unwrap();
+        let run = |script: &str| {
+            Command::new("sh")
+                .args(["-c", script, "sh"])
+                .args([gmon_tests::distribution(), object.clone()])
+                .current_dir(&place)
+                .env("CC", format!("clang --target={} --sysroot=root", machine.triple))
+                .env("LINKER", linker)
+                .output()
+                .unwrap()
+        };
+        let output = run(script);
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
         assert!(place.join("linked").exists());
         for program in ["linked", "packaged"].map(|name| place.join(name)).iter().filter(|program| program.exists()) {
@@ -106,6 +119,13 @@ fn the_wrapper_and_pkg_config_build_programs() {
             assert!(says.contains("EXEC (") && !says.contains("INTERP"), "a static program: {says}");
             assert_eq!(says.matches("  OpenBSD  ").count(), 2, "both notes: {says}");
             assert!(says.lines().any(|line| line.ends_with(" __mcount") && !line.contains(" UND ")), "{says}");
+        }
+        // A linker that makes no table of system calls.
+        for (option, file) in [("-o old", "old"), ("-oold", "old"), ("", "a.out")] {
+            let output = run(&format!("\"$1/bin/gmon-cc\" p.o --ld-path=./old-ld {option}"));
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && said.contains("lld 19 or later"), "{option}: {said}");
+            assert!(!place.join(file).exists(), "{option}: a program that the kernel kills");
         }
     }
 }

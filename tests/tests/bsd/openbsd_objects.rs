@@ -44,7 +44,7 @@ fn only_the_public_names_are_global_and_little_is_needed() {
         let state = ["__errno", "__progname"];
         let arrays =
             ["__preinit_array_start", "__preinit_array_end", "__init_array_start", "__init_array_end", "__ehdr_start"];
-        let rest = ["__executable_start", "etext", "memcmp", "memcpy", "memset", "strlen"];
+        let rest = ["__executable_start", "dlsym", "etext", "memcmp", "memcpy", "memset", "strlen"];
         let allowed: BTreeSet<_> = start.into_iter().chain(state).chain(arrays).chain(rest).collect();
         assert!(needed.is_subset(&allowed), "{}: {:?}", built.machine.name, needed.difference(&allowed));
         assert!(!listing.contains("panic"), "{}: no code panics", built.machine.name);
@@ -60,7 +60,7 @@ fn the_systems_libc_has_what_the_object_needs() {
         // crtbegin.o, the linker, and the program define the others. zig's own library defines the last two.
         let others = ["__init", "__csu_do_fini_array", "main", "etext", "memcpy", "memset"];
         let needed = tool("llvm-nm", &["-u", &built.object]);
-        let needed = needed.split_whitespace().filter(|word| *word != "U" && !others.contains(word));
+        let needed = needed.split_whitespace().filter(|word| !["U", "w"].contains(word) && !others.contains(word));
         let missing: Vec<_> = needed
             .filter(|name| !name.ends_with("_start") && !name.ends_with("_end") && !exported.contains(name))
             .collect();
@@ -83,8 +83,20 @@ fn the_program_has_both_notes_and_no_writable_code() {
             let size = note.split_whitespace().nth(4).unwrap().trim_start_matches("0x");
             assert!(u64::from_str_radix(size, 16).unwrap() <= 1024, "the kernel skips longer notes: {note}");
         }
-        assert!(headers.contains(".openbsd.syscalls"), "{headers}");
+        assert!(headers.contains("5a3dbe9"), "the segment PT_OPENBSD_SYSCALLS: {headers}");
         assert!(!headers.contains(" WAX ") && !headers.contains("RWE"), "{headers}");
+    }
+}
+
+#[test]
+fn the_objects_have_openbsds_abi_for_which_linkers_make_the_table_of_system_calls() {
+    for built in built("abi") {
+        let library = built.machine.file("libgmon.a").unwrap().display().to_string();
+        for file in [built.object, library] {
+            let headers = tool("llvm-readelf", &["-h", &file]);
+            let abis: Vec<_> = headers.lines().filter_map(|line| line.trim_start().strip_prefix("OS/ABI:")).collect();
+            assert!(!abis.is_empty() && abis.iter().all(|abi| abi.contains("OpenBSD")), "{file}: {headers}");
+        }
     }
 }
 

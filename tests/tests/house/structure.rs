@@ -381,6 +381,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("signal", &["ENTRIES"], "the child inherits the handlers"),
     ("choice", &["IS_ITIMER"], "what the user asked for, and what the system has"),
     ("overflows", &["STARTED", "SAMPLED", "LOOKED"], "the child sets them to its own CPU time"),
+    ("arcs", &["HEADER", "TAKEN"], "the child restores the header of its buffer from there"),
     ("promises", &["PROMISED"], "the child inherits the promises"),
     ("names", &["_gmonparam"], "never changes"),
     ("signal_calls", &["NO_TIME"], "never changes"),

@@ -3,6 +3,7 @@
 use core::arch::global_asm;
 use core::ffi::{c_char, c_int};
 
+use super::dynamic::libcs_execve;
 use crate::kernel::system::{start, stop_before_exec};
 use crate::os::{execute, set_errno};
 use crate::ownership;
@@ -15,7 +16,11 @@ unsafe extern "C" fn gmon_execve(
     arguments: *const *const c_char,
     environment: *const *const c_char,
 ) -> c_int {
-    // The child of a vfork shares the parent's memory and has no timer.
+    if let Some(execve) = libcs_execve() {
+        // SAFETY: the caller passes valid arguments for execve.
+        return unsafe { execve(path, arguments, environment) };
+    }
+    // The child of a vfork, which has a copy of the parent's memory, has no timer.
     let has_stopped = ownership::is_ours() && stop_before_exec();
     // SAFETY: the caller passes valid arguments for execve.
     let error = unsafe { execute(path, arguments, environment) };

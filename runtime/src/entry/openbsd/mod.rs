@@ -2,6 +2,7 @@
 
 #[cfg(not(feature = "start"))]
 mod by_hand;
+mod dynamic;
 mod exec;
 mod fork;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]

@@ -6,16 +6,18 @@
 use core::arch::global_asm;
 use core::ffi::{c_char, c_int};
 
+use super::dynamic::libcs_pledge;
 use crate::os::{self, set_errno};
-use crate::ownership::{self, is_copy, is_ours};
 
 /// `int pledge(const char *promises, const char *execpromises)`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gmon_pledge(promises: *const c_char, after_exec: *const c_char) -> c_int {
-    // The child of a vfork shares its parent's memory, and must not change what the parent remembers.
-    let remembers = !ownership::has_owner() || is_copy() || is_ours();
+    if let Some(pledge) = libcs_pledge() {
+        // SAFETY: the caller passes null pointers or strings.
+        return unsafe { pledge(promises, after_exec) };
+    }
     // SAFETY: the caller passes null pointers or strings.
-    match unsafe { os::pledge(promises, after_exec, remembers) } {
+    match unsafe { os::pledge(promises, after_exec) } {
         Ok(()) => 0,
         Err(error) => {
             set_errno(error);

@@ -2,6 +2,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
+use super::dynamic;
 use super::fork::after_fork_in_child;
 use super::settings;
 use crate::control::{self, _mcleanup, after_fork_in_parent, before_fork, forget_outside, is_profiled};
@@ -18,9 +19,9 @@ unsafe extern "C" {
     static __preinit_array_end: [Initializer; 0];
     static __init_array_start: [Initializer; 0];
     static __init_array_end: [Initializer; 0];
-    /// If this is not 0, crtbegin.o runs `.fini_array` at exit.
-    static mut __csu_do_fini_array: c_int;
-    /// Runs the constructors of `.ctors`, and registers the destructors (crtbegin.o).
+    /// If this `char` is not 0, crtbegin.o runs `.fini_array` at exit.
+    static mut __csu_do_fini_array: c_char;
+    /// Runs the constructors of `.ctors`, and registers the destructors (crtbegin.o). Only the first call has an effect.
     fn __init();
     fn _csu_finish(
         argv: *const *const c_char,
@@ -40,7 +41,9 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Runs the program. `__start` jumps here with argc, the address of argv on the stack, and libc's cleanup function.
+/// Runs the program. `__start` jumps here with argc, the address of argv on the stack, and the function that ld.so wants to be called at
+/// exit; this function is null in a static program. In a dynamic program, ld.so has run the arrays before, runs `.fini_array` at exit,
+/// and the program is not profiled.
 ///
 /// An entry of `.preinit_array` in libc initializes the environment and thread-local storage, so profiling starts after the functions
 /// of that array, and before the constructors. OpenBSD's own `gcrt0.o` starts profiling after the constructors. This function
@@ -58,21 +61,30 @@ pub(super) unsafe extern "C" fn start(argc: c_int, words: *const *const c_char, 
                 at = at.add(1);
             }
         };
-        run((&raw const __preinit_array_start).cast(), (&raw const __preinit_array_end).cast());
+        let is_static = cleanup.is_null();
+        if is_static {
+            run((&raw const __preinit_array_start).cast(), (&raw const __preinit_array_end).cast());
+        }
         begin(envp, program::text());
-        run((&raw const __init_array_start).cast(), (&raw const __init_array_end).cast());
-        __csu_do_fini_array = 1;
+        if is_static {
+            run((&raw const __init_array_start).cast(), (&raw const __init_array_end).cast());
+            __csu_do_fini_array = 1;
+        }
         __init();
         exit(main(argc, argv, *environment))
     }
 }
 
-/// Starts profiling the code in an address range, except in a set-user-ID or set-group-ID program.
+/// Starts profiling the code in an address range, except in a dynamic, set-user-ID, or set-group-ID program.
 ///
 /// # Safety
 ///
 /// `envp` must be the environment. libc must be initialized, and the process must have no other thread.
 pub(super) unsafe fn begin(envp: *const *const c_char, (lowpc, highpc): (usize, usize)) {
+    if program::has_interpreter() {
+        dynamic::refuse();
+        return;
+    }
     if has_other_rights() {
         return; // a set-user-ID program must not write files in a directory that its user chooses
     }

@@ -2,7 +2,11 @@
 //!
 //! An entry of a table has the layout of an arc in the file. An empty entry is an arc of zeros, which readers skip. `totarc` in the
 //! header is the size of all tables in bytes, so the buffer is a complete profile at any time.
+//!
+//! The kernel clears the header in a child. A child that the runtime does not see, as that of a `vfork`, has a copy of its parent's counts;
+//! with a header of zeros, the kernel writes no file for such a child. The child of libc's `fork` gets its header back.
 
+use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicI32, Ordering::SeqCst};
@@ -13,11 +17,36 @@ use super::sampler::look_if_due;
 use crate::file::{Children, children_leave};
 use crate::kernel::buffer::buffer;
 use crate::message::say_count;
-use crate::os::{map, take_reserved};
+use crate::os::{PAGE, map, take_reserved, zero_in_copies};
 use crate::samples::bins;
 
 /// If the buffer has no room, a table of this size or more gets its own mapping.
 const LARGE: usize = 1 << 20;
+
+/// A copy of the header.
+struct Header(UnsafeCell<GmonHdr>);
+
+// SAFETY: written once, at the start, and read in children with one thread.
+unsafe impl Sync for Header {}
+
+static HEADER: Header =
+    Header(UnsafeCell::new(GmonHdr { lpc: 0, hpc: 0, ncnt: 0, version: 0, profrate: 0, totarc: 0, spare: [0; 2] }));
+/// The `totarc` of this process. A child of a fork finds its value here.
+static TAKEN: AtomicI32 = AtomicI32::new(0);
+
+/// Makes the kernel clear the header in children.
+///
+/// # Safety
+///
+/// `header` must be the start of a buffer, which is whole pages, before the first fork.
+pub(super) unsafe fn clear_header_in_children(header: *mut GmonHdr) {
+    // SAFETY: the caller guarantees a buffer. Children of libc's `fork` clear the rest of the page anyway.
+    unsafe {
+        HEADER.0.get().write(header.read());
+        // Without the kernel's help, a child that the runtime does not see leaves a file with its parent's counts.
+        let _ = zero_in_copies(header.cast(), PAGE);
+    }
+}
 
 /// Returns the unit of the sizes of tables: the size of an arc.
 pub(crate) fn arcs_grain() -> usize {
@@ -57,8 +86,9 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
         // SAFETY: `buffer` returns the start and the size of a buffer.
         let ((arcs, room), totarc) = unsafe { (room(start.cast(), size), totarc(start.cast())) };
         let add = |taken: i32| i32::try_from(length).ok().and_then(|more| taken.checked_add(more));
-        let taken = totarc.fetch_update(SeqCst, SeqCst, |taken| add(taken).filter(|all| *all as usize <= room));
+        let taken = TAKEN.fetch_update(SeqCst, SeqCst, |taken| add(taken).filter(|all| *all as usize <= room));
         if let Ok(taken) = taken {
+            totarc.fetch_max(taken + length as i32, SeqCst);
             // SAFETY: the table ends inside the room: `fetch_update` succeeds only then.
             return unsafe { arcs.byte_add(taken as usize).cast() };
         }
@@ -66,18 +96,32 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     if length < LARGE { take_reserved(length) } else { map(length) }
 }
 
-/// Runs `reset`, which clears the buffer and the tables in the child of a fork. Afterwards restores `totarc`, because the tables keep their
-/// places in the buffer; or sets `totarc` to 0, with which the kernel writes no file, if children leave none.
+/// Restores the header in the child of a fork, and runs `reset`, which clears the rest of the buffer and the tables. Afterwards restores
+/// `totarc`, because the tables keep their places in the buffer; or leaves `totarc` 0, with which the kernel writes no file, if children
+/// leave none.
 pub(crate) fn after_fork_in_child(reset: impl FnOnce()) {
-    let header = buffer().map(|(start, _)| start.cast());
-    // SAFETY: `buffer` returns the start of a buffer.
-    let before = header.map(|header| unsafe { totarc(header) }.load(SeqCst));
-    reset();
-    if let (Some(header), Some(before)) = (header, before) {
-        let taken = if children_leave(Children::None) { 0 } else { before };
-        // SAFETY: as above.
-        unsafe { totarc(header) }.store(taken, SeqCst);
+    let header: Option<*mut GmonHdr> = buffer().map(|(start, _)| start.cast());
+    if let Some(header) = header {
+        // SAFETY: `buffer` returns the start of a buffer, and the child has one thread. The copy was made when the buffer was set.
+        unsafe { header.write(*HEADER.0.get()) };
     }
+    reset();
+    if let Some(header) = header {
+        let taken = if children_leave(Children::None) { 0 } else { TAKEN.load(SeqCst) };
+        // SAFETY: as above.
+        unsafe { set_totarc(header, taken) };
+    }
+}
+
+/// Sets the size of the arcs.
+///
+/// # Safety
+///
+/// `header` must be the start of a buffer.
+unsafe fn set_totarc(header: *mut GmonHdr, size: i32) {
+    TAKEN.store(size, SeqCst);
+    // SAFETY: the caller's promise.
+    unsafe { totarc(header) }.store(size, SeqCst);
 }
 
 /// Replaces the tables by the merged arcs of all threads, and sets counters that wrapped to 65,535. If the buffer has no room for all arcs,
@@ -115,7 +159,7 @@ pub(super) unsafe fn put(header: *mut GmonHdr, length: usize, arcs: &[RawArc]) {
         kept = 1;
     }
     // SAFETY: the caller guarantees a buffer.
-    unsafe { totarc(header) }.store((kept * size_of::<RawArc>()) as i32, SeqCst);
+    unsafe { set_totarc(header, (kept * size_of::<RawArc>()) as i32) };
     if lost_arcs > 0 {
         say_count(b"", lost_calls, b" calls are not in the file: the file has only room for the most frequent arcs");
     }

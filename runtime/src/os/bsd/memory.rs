@@ -68,14 +68,23 @@ pub(crate) fn map_own_word() -> *mut c_void {
         return memory;
     }
     // SAFETY: the memory was just mapped.
-    match unsafe { call(numbers::MINHERIT, [memory.addr(), LARGEST_PAGE, INHERIT_ZERO]) } {
-        Ok(_) => memory,
-        Err(_) => {
-            // SAFETY: the memory was just mapped, and no code uses it.
-            unsafe { unmap(memory, LARGEST_PAGE) };
-            ptr::null_mut()
-        }
+    if unsafe { zero_in_copies(memory, LARGEST_PAGE) } {
+        return memory;
     }
+    // SAFETY: the memory was just mapped, and no code uses it.
+    unsafe { unmap(memory, LARGEST_PAGE) };
+    ptr::null_mut()
+}
+
+/// Makes the kernel set memory to zero in any child with a copy of the memory. Returns false if the kernel cannot do this.
+///
+/// # Safety
+///
+/// `memory` must be whole pages, whose contents no child needs.
+#[inline(always)]
+pub(crate) unsafe fn zero_in_copies(memory: *mut c_void, length: usize) -> bool {
+    // SAFETY: the call does not change the memory of this process, and the caller guarantees that no child needs the contents.
+    unsafe { call(numbers::MINHERIT, [memory.addr(), length, INHERIT_ZERO]) }.is_ok()
 }
 
 /// Maps new memory, all zero, or allocates from the reserve if mapping fails; null if both fail. Async-signal-safe.

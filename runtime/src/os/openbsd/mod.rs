@@ -55,7 +55,9 @@ pub(crate) use limits::restore_limit;
 pub(crate) use maps::{
     MapsRoom, VDSO_PATH, for_each_mapping, path_of_file, push_command_line, push_host_name, push_program_path,
 };
-pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
+pub(crate) use memory::{
+    PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, zero_in_copies,
+};
 pub use memory::{clear, map, unmap};
 pub(crate) use open_flags::O_RDWR;
 pub(crate) use own_memory::OwnMemory;

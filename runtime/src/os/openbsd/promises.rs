@@ -61,16 +61,16 @@ pub(crate) fn may_create_files() -> bool {
     PROMISED.load(SeqCst) & needed == needed
 }
 
-/// `pledge(2)`. With `remembers`, remembers the promises before the call, because other threads may make calls of the runtime at the same
-/// time. The child of a vfork shares the parent's memory, and must not change what the parent remembers.
+/// `pledge(2)`. Remembers the promises before the call, because other threads may make calls of the runtime at the same time. No other
+/// process shares this memory: on OpenBSD, the child of a vfork has a copy.
 ///
 /// # Safety
 ///
 /// Both pointers must be null or lead to strings.
-pub(crate) unsafe fn pledge(promises: *const c_char, after_exec: *const c_char, remembers: bool) -> Result<(), Errno> {
+pub(crate) unsafe fn pledge(promises: *const c_char, after_exec: *const c_char) -> Result<(), Errno> {
     let before = PROMISED.load(SeqCst);
     let mut now = before;
-    if remembers && !promises.is_null() {
+    if !promises.is_null() {
         // SAFETY: the caller's promise.
         now &= parse(unsafe { CStr::from_ptr(promises) }.to_bytes());
         PROMISED.fetch_and(now, SeqCst);
@@ -78,10 +78,8 @@ pub(crate) unsafe fn pledge(promises: *const c_char, after_exec: *const c_char, 
     // SAFETY: the kernel reads both strings.
     let result = unsafe { syscall(promises.addr(), after_exec.addr(), 0, 0, 0, 0, numbers::PLEDGE) };
     if result < 0 {
-        if remembers {
-            // If another thread has given up more promises meanwhile, these promises stay given up.
-            let _ = PROMISED.compare_exchange(now, before, SeqCst, SeqCst);
-        }
+        // If another thread has given up more promises meanwhile, these promises stay given up.
+        let _ = PROMISED.compare_exchange(now, before, SeqCst, SeqCst);
         return Err(Errno(-result as i32));
     }
     Ok(())

@@ -41,6 +41,13 @@ struct gmonhdr {
     int ncnt, version, profrate, totarc, spare[2];
 };
 
+// Parts of an executable file.
+struct header { char ident[16]; u16 type, machine; u32 version; u64 entry, phoff, shoff; u32 flags; u16 ehsize, phentsize, phnum; };
+struct phdr { u32 type, flags; u64 offset, vaddr, paddr, filesz, memsz, align; };
+
+// The C library's work before the constructors: environ, __progname, and the first thread's block.
+void _libc_initialize(int argc, char **argv, char **env, const struct phdr *headers, u64 number);
+
 int fstat(int, struct stat *);
 int fstatat(int, const char *, struct stat *, int);
 int profil(void *, size_t, size_t, u64, u32, int);

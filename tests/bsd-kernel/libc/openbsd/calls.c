@@ -47,6 +47,7 @@ CALL(175, profil);
 CALL(195, setrlimit);
 CALL(202, sysctl);
 CALL(250, minherit);
+CALL(252, poll);
 CALL(253, issetugid);
 CALL(282, setresuid);
 CALL(288, sigaltstack);

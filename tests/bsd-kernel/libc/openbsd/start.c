@@ -12,9 +12,6 @@ struct thread {
     char *memory;
     size_t size;
 };
-struct header { char ident[16]; u16 type, machine; u32 version; u64 entry, phoff, shoff; u32 flags; u16 ehsize, phentsize, phnum; };
-struct phdr { u32 type, flags; u64 offset, vaddr, paddr, filesz, memsz, align; };
-
 int __set_tcb(void *);
 struct tib *__get_tcb(void);
 int futex(volatile u32 *, int, int, const struct timespec *, u32 *);
@@ -42,15 +39,12 @@ static struct tib *make_tls(char *end, struct thread *thread) {
 int *__errno(void) { return &__get_tcb()->error_number; }
 const char *getprogname(void) { return __progname; }
 
-static void preinit(int argc, char **argv, char **env, void *cleanup) {
-    (void)cleanup;
+void _libc_initialize(int argc, char **argv, char **env, const struct phdr *headers, u64 number) {
     environ = env;
     if (argc > 0)
         for (const char *at = __progname = argv[0]; *at; at++)
             if (*at == '/') __progname = at + 1;
-    // There is no auxiliary vector in such programs: the headers are behind the start of the executable file.
-    const struct phdr *headers = (void *)((char *)&__executable_start + __executable_start.phoff);
-    for (u16 at = 0; at < __executable_start.phnum; at++)
+    for (u64 at = 0; at < number; at++)
         if (headers[at].type == 7) tls = &headers[at];
     size_t size = round_up(tls_room(), 4096);
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
@@ -58,7 +52,16 @@ static void preinit(int argc, char **argv, char **env, void *cleanup) {
     __set_tcb(first);
     first->tid = getthrid();
 }
+
+#ifndef DYNAMIC
+static void preinit(int argc, char **argv, char **env, void *cleanup) {
+    (void)cleanup;
+    // There is no auxiliary vector in such programs: the headers are behind the start of the executable file.
+    const struct phdr *headers = (void *)((char *)&__executable_start + __executable_start.phoff);
+    _libc_initialize(argc, argv, env, headers, __executable_start.phnum);
+}
 __attribute__((section(".preinit_array"), used)) static void (*const _libc_preinit)(int, char **, char **, void *) = preinit;
+#endif
 
 char ***_csu_finish(char **argv, char **env, void (*cleanup)(void)) {
     (void)argv, (void)env;

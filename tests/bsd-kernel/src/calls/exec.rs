@@ -136,6 +136,8 @@ fn execute(kernel: &mut Kernel, id: ThreadId, program: Executable, [arguments, e
     state.actions = Rc::new(RefCell::new(actions));
     // Interval timers survive, profiling and other timers do not.
     state.profil = Default::default();
+    // OpenBSD: `kern/subr_prof.c` 1.43 (2025-08-15), not seen on a real kernel.
+    state.profils_user = None;
     state.kernel_file = None;
     state.unveiled = Unveiled::default();
     state.promises[0] = state.promises[1].take();

@@ -104,6 +104,7 @@ pub fn copy(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Result<ProcessId, c
         profil: parent.profil,
         intervals: [IntervalTimer::default(); 2],
         timers: std::collections::BTreeMap::new(),
+        profils_user: parent.profils_user,
         kernel_file: parent.kernel_file.clone(),
         promises: parent.promises.clone(),
         immutable: parent.immutable.clone(),

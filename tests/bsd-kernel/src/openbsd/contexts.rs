@@ -1,4 +1,5 @@
-//! Signal frames of OpenBSD amd64: the trampoline, siginfo and sigcontext.
+//! Signal frames of OpenBSD amd64: the trampoline (`arch/amd64/amd64/locore.S`), siginfo (`sys/siginfo.h` 1.14, 2024-02-21), sigcontext
+//! (`arch/amd64/include/signal.h` 1.9, 2016-05-10), and the frame (sendsig in `arch/amd64/amd64/machdep.c`). Not seen on a real kernel.
 
 use nix::errno::Errno;
 
@@ -14,7 +15,7 @@ pub(super) const TRAMPOLINE: &[u8] = &[
     0x0f, 0x05, // syscall
     0xf4, // hlt
 ];
-/// The pc after the trampoline's system call. OpenBSD allows sigreturn only there.
+/// The pc after the trampoline's system call. OpenBSD allows sigreturn only there (`sys/syscall_mi.h` 1.37, 2024-12-27).
 pub(super) const SIGRETURN_PC: u64 = KERNEL_PAGE + 14;
 
 /// The size of a sigcontext. In a frame, a siginfo and the x87 and vector registers follow.
@@ -113,7 +114,8 @@ pub(super) fn frame(interrupted: &Interrupted) -> Frame {
     Frame { address, bytes, registers }
 }
 
-/// Returns the cookie of a context at an address. On OpenBSD, the cookie also depends on a random number of the process.
+/// Returns the cookie of a context at an address. On OpenBSD, the cookie also depends on a random number of the process
+/// (`arch/amd64/amd64/machdep.c`; not seen on a real kernel).
 pub(super) fn cookie(address: u64) -> u64 {
     const OF_PROCESS: u64 = 0x6f70_656e_6273_6421;
     address ^ OF_PROCESS

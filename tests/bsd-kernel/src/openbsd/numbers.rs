@@ -1,4 +1,6 @@
 //! The system calls of OpenBSD 7.8: the numbers, and the promises of pledge(2) that allow each call.
+//!
+//! The numbers are from `sys/syscall.h` 1.283 (2025-05-24), the promises from `kern/kern_pledge.c`, August 2025. Not seen on a real kernel.
 
 use super::{files, pledge, profil, signals, sysctl, threads, unveil};
 use crate::calls::{descriptor_calls as descriptors, exec, fork, mapping, paths, process_calls, signal_calls, timers};
@@ -19,6 +21,10 @@ const fn free(number: u64, name: &'static str, handler: Handler) -> SystemCall {
     SystemCall { number, name, handler, allowed: Allowed::Always }
 }
 
+/// vfork is fork, except that the parent sleeps until the child executes a program or ends: the child has a copy of the memory
+/// (`kern/kern_fork.c`, read in November 2026; not seen on a real kernel).
+const VFORK: fork::Copy = fork::Copy { waits: true, ..fork::FORK };
+
 const PATHS: &[&str] = &["rpath", "wpath", "cpath"];
 
 /// All calls that this kernel serves.
@@ -26,7 +32,7 @@ pub(super) static CALLS: &[SystemCall] = &[
     free(1, "exit", process_calls::exit),
     with(2, "fork", &["proc"], |kernel, id, _| fork::call(kernel, id, fork::FORK)),
     stdio(3, "read", descriptors::read),
-    stdio(4, "write", descriptors::write_bytes),
+    stdio(4, "write", files::write),
     with(5, "open", PATHS, files::open),
     stdio(6, "close", descriptors::close),
     stdio(8, "__tfork", threads::create),
@@ -48,7 +54,7 @@ pub(super) static CALLS: &[SystemCall] = &[
     with(59, "execve", &["exec"], exec::call),
     stdio(60, "umask", process_calls::umask),
     with(61, "chroot", &["id"], paths::change_root),
-    with(66, "vfork", &["proc"], |kernel, id, _| fork::call(kernel, id, fork::VFORK)),
+    with(66, "vfork", &["proc"], |kernel, id, _| fork::call(kernel, id, VFORK)),
     stdio(69, "setitimer", timers::setitimer),
     stdio(70, "getitimer", timers::getitimer),
     stdio(73, "munmap", files::unmap),

@@ -3,18 +3,24 @@
 use nix::errno::Errno;
 
 use super::contexts::SIGRETURN_PC;
+use crate::image::Image;
 use crate::kernel::{Allowed, Kernel, Outcome, Reply, SystemCall, ThreadId};
 use crate::record::Kind;
 use crate::returning::INSTRUCTION;
 use crate::signal::{SIGABRT, SIGSEGV};
 
-/// The highest system call number plus 1.
+/// The highest system call number plus 1: SYS_MAXSYSCALL of `sys/syscall.h` 1.283 (2025-05-24).
 const CALLS: u32 = 331;
+/// The most entries in a table of pinned calls (`kern/exec_elf.c`, read in November 2026; not seen on a real kernel).
+const MOST_ENTRIES: usize = 2 * CALLS as usize;
 const SIGRETURN: u64 = 103;
-/// The promises that the served calls need.
+/// The promises that the served calls need (`kern/kern_pledge.c`, August 2025; not seen on a real kernel).
 const PROMISES: [&str; 10] = ["stdio", "rpath", "wpath", "cpath", "proc", "exec", "tmppath", "fattr", "id", "unveil"];
 
 /// Ends a process that makes a call from an address that is not pinned, or that its promises do not allow.
+///
+/// The signal that nobody can catch, for a call that is not pinned: `sys/syscall_mi.h` 1.37 (2024-12-27). The signal for a broken promise:
+/// `kern/kern_pledge.c`. The stack pointer must be in memory of MAP_STACK: `uvm/uvm_map.c`. Not seen on a real kernel.
 pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall>) -> Option<Outcome> {
     let registers = kernel.thread(id).registers;
     let (pc, number, pointer) = (registers.rip, registers.rax, registers.rsp);
@@ -27,7 +33,7 @@ pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall
         Some(Allowed::With(any)) => promises.iter().any(|promise| any.contains(&promise.as_str())),
     };
     let process = kernel.process_of(id);
-    let reason = if !is_pinned_here(&process.image.pinned, process.image.text, pc, number) {
+    let reason = if !is_pinned_here(&process.image, pc, number) {
         format!("{name} ({number}) from pc {pc:#x}, where the call is not pinned")
     } else if process.promises[0].as_deref().is_some_and(|promises| !promised(promises)) {
         format!("{name} against the promises {:?}", process.promises[0])
@@ -43,27 +49,32 @@ pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall
     Some(Ok(Reply::Switched))
 }
 
-/// Returns whether a static program may make a call at an address. One entry in the table pins the call to its address; two or more
-/// entries allow the whole text.
-fn is_pinned_here(table: &Option<Vec<(u32, u32)>>, text: (u64, u64), pc: u64, number: u64) -> bool {
+/// Returns whether a program may make a call at an address. One entry in the table pins the call to its address; two or more entries
+/// allow the whole text. A program without a table, or with a bad one, can make no call.
+///
+/// The rules of calls are from `sys/syscall_mi.h` 1.37 (2024-12-27), the rules of the table from `kern/exec_elf.c`, read in November 2026.
+/// Not seen on a real kernel.
+fn is_pinned_here(image: &Image, pc: u64, number: u64) -> bool {
     if number == SIGRETURN {
         return pc == SIGRETURN_PC;
     }
-    let instruction = pc - INSTRUCTION;
-    let is_in_text = (text.0..text.1).contains(&instruction);
-    let Some(table) = table else {
+    let instruction = pc.wrapping_sub(INSTRUCTION).wrapping_sub(image.bias);
+    let text = image.text.0..image.text.1;
+    let Some(table) = &image.pinned else {
         return false;
     };
-    let is_bad = table.iter().any(|(address, number)| !(1..CALLS).contains(number) || u64::from(*address) >= text.1);
+    let is_bad_entry =
+        |(address, number): &(u32, u32)| !(1..CALLS).contains(number) || !text.contains(&u64::from(*address));
+    let is_bad = table.len() > MOST_ENTRIES || table.iter().any(is_bad_entry);
     let mut entries = table.iter().filter(|(_, pinned)| u64::from(*pinned) == number);
     match (is_bad, entries.next(), entries.next()) {
         (false, Some((address, _)), None) => u64::from(*address) == instruction,
-        (false, Some(_), Some(_)) => is_in_text,
+        (false, Some(_), Some(_)) => text.contains(&instruction),
         (true, ..) | (false, None, _) => false,
     }
 }
 
-/// pledge(promises, execpromises): a process can only drop promises.
+/// pledge(promises, execpromises): a process can only drop promises (`kern/kern_pledge.c`; not seen on a real kernel).
 pub(super) fn call(kernel: &mut Kernel, id: ThreadId, [promises, after_exec, ..]: [u64; 6]) -> Outcome {
     let task = kernel.task(id);
     for (slot, address) in [promises, after_exec].into_iter().enumerate().filter(|(_, address)| *address != 0) {
@@ -87,8 +98,13 @@ mod tests {
 
     #[test]
     fn a_call_is_made_where_the_table_says() {
-        let allows =
-            |table: &[(u32, u32)], pc, number| is_pinned_here(&Some(table.to_vec()), (0x1000, 0x2000), pc, number);
+        let image = |table: &[(u32, u32)], bias| Image {
+            pinned: Some(table.to_vec()),
+            text: (0x1000, 0x2000),
+            bias,
+            ..Image::default()
+        };
+        let allows = |table: &[(u32, u32)], pc, number| is_pinned_here(&image(table, 0), pc, number);
         assert!(allows(&[(0x1100, 4)], 0x1102, 4));
         assert!(!allows(&[(0x1100, 4)], 0x1104, 4), "another place");
         assert!(!allows(&[(0x1100, 4)], 0x1102, 5), "no entry");
@@ -96,6 +112,13 @@ mod tests {
         assert!(!allows(&[(0x1100, 4), (0x1200, 4)], 0x2002, 4), "behind text");
         assert!(!allows(&[(0x1100, 4), (0x1200, 0)], 0x1102, 4), "a bad table is none");
         assert!(!allows(&[(0x1100, 4), (0x2000, 5)], 0x1102, 4), "a bad table is none");
-        assert!(!is_pinned_here(&None, (0x1000, 0x2000), 0x1102, 4));
+        assert!(!allows(&[(0x1100, 4), (0xfff, 5)], 0x1102, 4), "a bad table is none");
+        assert!(!allows(&[(0x1100, 4), (0x1200, 331)], 0x1102, 4), "a bad table is none");
+        let most = [&[(0x1100, 4)][..], &[(0x1200, 5); 661]].concat();
+        assert!(allows(&most, 0x1102, 4));
+        assert!(!allows(&[&most[..], &[(0x1200, 5)]].concat(), 0x1102, 4), "a table with too many entries is none");
+        assert!(is_pinned_here(&image(&[(0x1100, 4)], 0x7000_0000), 0x7000_1102, 4), "a dynamic linker");
+        assert!(!is_pinned_here(&image(&[(0x1100, 4)], 0x7000_0000), 0x1102, 4), "the program of a dynamic linker");
+        assert!(!is_pinned_here(&Image { text: (0x1000, 0x2000), ..Image::default() }, 0x1102, 4), "no table");
     }
 }

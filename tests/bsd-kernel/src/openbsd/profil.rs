@@ -1,4 +1,6 @@
 //! profil(2) of OpenBSD: six arguments, and a file that the kernel writes when the process ends.
+//!
+//! The source of all rules is `kern/subr_prof.c` 1.43 (2025-08-15), unless a rule names another. Not seen on a real kernel.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,19 +17,24 @@ use crate::kernel::{Kernel, KernelFile, Outcome, ProcessId, Reply, ThreadId};
 use crate::record::Kind;
 use crate::task::Task;
 
-/// The size of `struct gmonhdr`.
+/// The size of `struct gmonhdr` (`sys/gmon.h` 1.12, 2025-07-16).
 const HEADER: u64 = 40;
 /// The offset of the size of the arcs in the header.
 const TOTARC: u64 = 28;
-/// The type of the note without which a program is not profiled.
+/// The type of the note without which a program is not profiled (`kern/exec_elf.c`, August 2025; not seen on a real kernel).
 const NOTE: u32 = 2;
 
 /// profil(buffer, length, samples_size, offset, scale, directory).
+///
+/// `kern/subr_prof.c` 1.43, not seen on a real kernel: the order of the checks; a scale of 0 keeps the buffer and the directory; only the
+/// first call sets the buffer, the directory and the user, and later calls may change the other arguments; a wrong descriptor sets the
+/// user alone. No dynamic program is profiled: read in November 2026.
 pub(super) fn call(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
     let [buffer, length, samples, offset, scale, directory] = arguments;
     let scale = scale as u32;
     let process = kernel.process_of(id);
-    if !process.image.notes.iter().any(|(kind, _)| *kind == NOTE) {
+    let has_note = process.image.notes.iter().any(|(kind, _)| *kind == NOTE);
+    if !has_note || process.image.interpreter.is_some() {
         return Err(Errno::EPERM.into());
     }
     if scale > 65_536 {
@@ -43,7 +50,9 @@ pub(super) fn call(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Ou
         // Only the first call sets the buffer, the directory and the user.
         Some(known) => KernelFile { samples, ..known },
         None => {
-            let credentials = process.credentials;
+            // The user is known from the first call on, even if that call's descriptor is no directory.
+            let user = process.credentials;
+            let credentials = *process.profils_user.get_or_insert(user);
             KernelFile { buffer, length, samples, directory: captured(kernel, id, directory)?, credentials }
         }
     };
@@ -66,7 +75,8 @@ fn captured(kernel: &mut Kernel, id: ThreadId, descriptor: u64) -> Result<Rc<Own
     Ok(Rc::new(file(&open)?.try_clone_to_owned().map_err(|_| Errno::EMFILE)?))
 }
 
-/// Writes the file of a process that ends, if the header has arcs.
+/// Writes the file of a process that ends, however the process ends, if the header has arcs (`kern/kern_exit.c` calls
+/// `kern/subr_prof.c` 1.43; not seen on a real kernel).
 pub(super) fn end(kernel: &mut Kernel, id: ProcessId) {
     let Some(task) = kernel.threads.values().find(|thread| thread.process == id).map(|thread| thread.task) else {
         return;
@@ -85,6 +95,10 @@ pub(super) fn end(kernel: &mut Kernel, id: ProcessId) {
 }
 
 /// Writes a file of at most `limit` bytes. This lookup obeys neither chroot(2) nor unveil(2).
+///
+/// `kern/subr_prof.c` 1.43, not seen on a real kernel: the name, the user and the directory of the first call, the mode 0600 whatever the
+/// umask is, and the files that are left alone without a message: those that are not regular, that have two links, another owner, or one
+/// of the bits 066. That the limit of file sizes applies here is an inference.
 fn write_file(task: Task, captured: &KernelFile, name: &str, limit: u64) -> Result<Option<usize>, Errno> {
     let totarc = task.read(captured.buffer + TOTARC, 4)?.try_into().map_or(0, i32::from_le_bytes);
     let size = HEADER + captured.samples + u64::try_from(totarc).unwrap_or(0);
@@ -96,7 +110,8 @@ fn write_file(task: Task, captured: &KernelFile, name: &str, limit: u64) -> Resu
     let opened = captured.credentials.with(|| openat2(&captured.directory, name, how))?;
     let status = fstat(&opened)?;
     let is_file = status.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFREG.bits();
-    let is_private = status.st_mode & 0o077 == 0 && status.st_nlink == 1;
+    // Bits by which others can execute the file do not matter.
+    let is_private = status.st_mode & 0o066 == 0 && status.st_nlink == 1;
     if !is_file || !is_private || status.st_uid != captured.credentials.owner() {
         return Err(Errno::EACCES);
     }

@@ -1,4 +1,4 @@
-//! unveil(2).
+//! unveil(2) (`kern/kern_unveil.c`, `kern/vfs_syscalls.c`). Not seen on a real kernel.
 
 use std::ffi::CString;
 

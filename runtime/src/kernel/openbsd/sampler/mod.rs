@@ -21,7 +21,7 @@ pub(crate) use choice::{RATE_OTHERWISE, SAMPLER_NAMES};
 pub(crate) use overflows::{look, look_if_due};
 pub(crate) use rate::profrate;
 
-use super::snapshot;
+use super::{arcs, snapshot};
 use crate::message::say_count;
 use crate::os::{self, Errno, SignalSet, give_way};
 use crate::samples::bins;
@@ -61,7 +61,8 @@ pub(super) unsafe fn profil(
     scale: u32,
     directory: i32,
 ) -> Result<(), Errno> {
-    if !bins::has_started() {
+    let is_first = !bins::has_started();
+    if is_first {
         snapshot::remember_user();
     }
     // SAFETY: the caller's promise.
@@ -73,6 +74,10 @@ pub(super) unsafe fn profil(
         bins::stop();
         overflows::stop();
         return Ok(());
+    }
+    if is_first {
+        // SAFETY: the buffer begins with a header. The runtime's buffer, which comes first, is whole pages.
+        unsafe { arcs::clear_header_in_children(buffer.cast()) };
     }
     // The bins are in the file, where counters end at 65,535.
     bins::are_file();
