@@ -139,9 +139,24 @@ pub enum Start<'a> {
     Library(&'a Path),
     /// The start-up object and the library under test.
     Both(&'a Path, &'a Path),
+    /// The start-up object under test in a dynamic program of FreeBSD (amd64), with the tests' dynamic linker.
+    Dynamic(&'a Path),
+    /// The same in a position-independent program.
+    PositionIndependent(&'a Path),
 }
 
-const FLAGS: [&str; 6] = ["-ffreestanding", "-fno-stack-protector", "-fno-pie", "-Wall", "-Wextra", "-g"];
+impl Start<'_> {
+    /// The options of `ld.lld` for the kind of program. The tests' dynamic linker is in the program itself.
+    fn linker_options(self) -> &'static [&'static str] {
+        match self {
+            Start::Dynamic(_) => &["--export-dynamic", "-e", "loader_start"],
+            Start::PositionIndependent(_) => &["-pie", "-e", "loader_start"],
+            _ => &["-static"],
+        }
+    }
+}
+
+const FLAGS: [&str; 6] = ["-ffreestanding", "-fno-stack-protector", "-Wall", "-Wextra", "-g", "-fno-pie"];
 
 /// The time after which a program is killed; far more than any program needs.
 const PATIENCE: &str = "300";
@@ -202,11 +217,17 @@ fn own_name() -> String {
     test.file_name().expect("a test has a name").display().to_string()
 }
 
-/// The directory of the tests' C library, which each test binary builds once.
-fn library(system: System) -> &'static Path {
+/// The directory of the tests' C library, which each test binary builds once. The library for position-independent programs also serves
+/// dynamic programs.
+fn library(system: System, start: Start) -> &'static Path {
     static LIBRARIES: [OnceLock<PathBuf>; 3] = [const { OnceLock::new() }; 3];
-    LIBRARIES[system as usize].get_or_init(|| {
-        let directory = crate::directory(&format!("{system:?}_libc_{}", own_name()));
+    static INDEPENDENT: OnceLock<PathBuf> = OnceLock::new();
+    let (library, name, model) = match start {
+        Start::Dynamic(_) | Start::PositionIndependent(_) => (&INDEPENDENT, "pie_libc", "-fPIE"),
+        _ => (&LIBRARIES[system as usize], "libc", "-fno-pie"),
+    };
+    library.get_or_init(|| {
+        let directory = crate::directory(&format!("{system:?}_{name}_{}", own_name()));
         let mut archive = Command::new("ar");
         archive.arg("rcs").arg("libc.a").current_dir(&directory);
         let mut sources: Vec<PathBuf> = ["common", system.folder()]
@@ -219,7 +240,7 @@ fn library(system: System) -> &'static Path {
         sources.sort();
         for source in sources {
             let object = PathBuf::from(source.file_name().expect("a file has a name")).with_extension("o");
-            compile(system, &directory, &source, &object, &["-O1"]);
+            compile(system, &directory, &source, &object, &["-O1", model]);
             if !is_of_start(&source) {
                 archive.arg(object);
             }
@@ -278,14 +299,16 @@ impl Bsd {
         is_possible(system).then(|| Bsd { directory: crate::directory(name), system })
     }
 
-    /// Builds a static program from sources in `tests/bsd-kernel/programs`.
+    /// Builds a program from sources in `tests/bsd-kernel/programs`.
     ///
     /// # Panics
     ///
     /// If clang or the linker fails.
     #[must_use]
     pub fn build(&self, name: &str, sources: &[&str], flags: &[&str], start: Start) -> PathBuf {
-        self.link(name, sources, flags, start, "-static", &library(self.system).join("libc.a"))
+        let libc = library(self.system, start).join("libc.a");
+        let model: &[&str] = if matches!(start, Start::PositionIndependent(_)) { &["-fPIE"] } else { &[] };
+        self.link(name, sources, &[flags, model].concat(), start, start.linker_options(), &libc)
     }
 
     /// Builds a dynamic program of OpenBSD from sources in `tests/bsd-kernel/programs`.
@@ -296,11 +319,20 @@ impl Bsd {
     #[must_use]
     pub fn build_dynamic(&self, name: &str, sources: &[&str], flags: &[&str], start: Start) -> PathBuf {
         let libc = openbsds_dynamic_library();
-        self.link(name, sources, flags, start, &format!("--dynamic-linker={}", libc.display()), libc)
+        self.link(name, sources, flags, start, &[&format!("--dynamic-linker={}", libc.display())], libc)
     }
 
     /// Compiles sources and links a program with a C library.
-    fn link(&self, name: &str, sources: &[&str], flags: &[&str], start: Start, mode: &str, libc: &Path) -> PathBuf {
+    fn link(
+        &self,
+        name: &str,
+        sources: &[&str],
+        flags: &[&str],
+        start: Start,
+        options: &[&str],
+        libc: &Path,
+    ) -> PathBuf {
+        let library = library(self.system, start);
         let objects = sources.iter().map(|source| {
             let object = PathBuf::from(format!("{name}.{source}.o"));
             compile(self.system, &self.directory, &root().join("bsd-kernel/programs").join(source), &object, flags);
@@ -309,18 +341,18 @@ impl Bsd {
         let objects: Vec<PathBuf> = objects.collect();
         let image = self.directory.join(name);
         let mut linker = Command::new(self.system.linker().expect("a program is built only with a linker"));
-        linker.current_dir(&self.directory).args([mode, "--eh-frame-hdr", "-o"]).arg(&image);
+        linker.current_dir(&self.directory).args(options).args(["--eh-frame-hdr", "-o"]).arg(&image);
         if self.system == System::OpenBsd {
             linker.args(["-e", "__start"]);
         }
         match start {
-            Start::Plain => linker.arg(library(self.system).join("crt.o")),
-            Start::Object(object) => linker.arg(object),
+            Start::Plain => linker.arg(library.join("crt.o")),
+            Start::Object(object) | Start::Dynamic(object) | Start::PositionIndependent(object) => linker.arg(object),
             Start::Both(object, archive) => linker.arg(object).arg(archive),
-            Start::Library(archive) => linker.arg(library(self.system).join("crt.o")).arg(archive),
+            Start::Library(archive) => linker.arg(library.join("crt.o")).arg(archive),
         };
         if self.system == System::OpenBsd {
-            linker.arg(library(self.system).join("crtbegin.o"));
+            linker.arg(library.join("crtbegin.o"));
         }
         done(linker.args(objects).arg(libc), name);
         image

@@ -68,6 +68,67 @@ static void kinds(void) {
     counted(8128);
 }
 
+// Waits until a child that has the writing end of a pipe ends.
+static int ends[2];
+static void await_end(void) {
+    char text;
+    CHECK(close(ends[1]) == 0 && read(ends[0], &text, 1) == 0 && close(ends[0]) == 0);
+}
+static void on_signal(int signal) { (void)signal; }
+
+// Children with a copy of the memory: 1002 to 1006; 1007, which is killed; 1008, of which the runtime does not know. 1009 shares memory.
+static void more_kinds(void) {
+    static const u32 flags[] = {RFSIGSHARE, RFTSIGZMB, RFLINUXTHPN};
+    static const u32 options[] = {0, WLINUXCLONE, WLINUXCLONE};
+    struct sigaction action = {.sa_handler = on_signal};
+    int status, descriptor;
+    CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+    leaf();
+    for (int at = 0; at < 3; at++) {
+        pid_t child = rfork((int)(RFPROC | RFFDG | flags[at]));
+        if (child == 0) {
+            in_child(3 + at);
+            exit(0);
+        }
+        CHECK(wait4(child, &status, (int)options[at], NULL) == child && status == 0);
+    }
+    CHECK(pipe2(ends, 0) == 0);
+    if (rfork(RFPROC | RFFDG | RFNOWAIT) == 0) {
+        in_child(6);
+        exit(0);
+    }
+    await_end();
+    // A child that lives on without descriptor, and a child that does not.
+    for (int is_daemon = 1; is_daemon >= 0; is_daemon--) {
+        int go[2];
+        char text;
+        CHECK(pipe2(ends, 0) == 0 && pipe2(go, 0) == 0);
+        if (pdfork(&descriptor, is_daemon ? PD_DAEMON : 0) == 0) {
+            CHECK(close(go[1]) == 0 && read(go[0], &text, 1) == 0);
+            in_child(7);
+            exit(0);
+        }
+        CHECK(close(descriptor) == 0);
+        if (!is_daemon) await_end();
+        CHECK(close(go[0]) == 0 && close(go[1]) == 0);
+        if (is_daemon) await_end();
+    }
+    pid_t child = pdrfork(&descriptor, 0, RFPROC | RFPROCDESC | RFFDG);
+    if (child == 0) {
+        in_child(9);
+        exit(0);
+    }
+    CHECK(status_of(child) == 0 && close(descriptor) == 0);
+    child = pdrfork(&descriptor, 0, (int)RFSPAWN);
+    if (child == 0) {
+        leaf();
+        _exit(6);
+    }
+    CHECK(status_of(child) == 6 << 8 && close(descriptor) == 0);
+    leaf();
+    counted(8128);
+}
+
 static char *nothing[] = {NULL};
 // The program is in the current directory, which is the empty last entry.
 static char *with_path[] = {(char *)"PATH=/nowhere:/etc/passwd:", NULL};
@@ -158,6 +219,7 @@ int main(int argc, char **argv) {
     const char *part = argv[1];
     if (!strcmp(part, "nothing") || !strcmp(part, "unblocks")) return executed(argc, argv);
     if (!strcmp(part, "kinds")) kinds();
+    if (!strcmp(part, "more_kinds")) more_kinds();
     if (!strcmp(part, "executes")) executes(argv[0]);
     if (!strcmp(part, "executes_blocked")) executes_blocked(argv[0]);
     if (!strcmp(part, "fails")) fails(argv[0]);

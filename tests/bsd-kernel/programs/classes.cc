@@ -10,20 +10,6 @@ extern "C" {
 extern "C" {
 void *__dso_handle;
 void __cxa_pure_virtual() { _exit(98); }
-static struct { void (*destroy)(void *); void *object; } objects[8];
-static int count;
-static void destroy_all() {
-    while (count) {
-        --count;
-        objects[count].destroy(objects[count].object);
-    }
-}
-int __cxa_atexit(void (*destroy)(void *), void *object, void *) {
-    if (count == 0) atexit(destroy_all);
-    objects[count].destroy = destroy;
-    objects[count++].object = object;
-    return 0;
-}
 }
 
 struct Shape {

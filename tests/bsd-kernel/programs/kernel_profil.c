@@ -75,11 +75,35 @@ static void fault(void) {
     CHECK(page[0] == 1);
 }
 
+// System time is charged at the return of the call: all of its ticks of the statistics clock, 64 ticks each, modulo 65,536.
+static __attribute__((noinline)) void in_kernel(u64 count) {
+    system_ticks(count);
+    __asm__ volatile("");
+}
+static u64 sum(void) {
+    u64 sum = 0;
+    for (int at = 0; at < 64; at++) sum += bins[at];
+    return sum;
+}
+static void system_time(void) {
+    memset(bins, 0, sizeof bins);
+    CHECK(profil((char *)bins, sizeof bins, (u64)in_kernel, 65536) == 0);
+    in_kernel(63);
+    CHECK(sum() == 0);
+    in_kernel(640 + 63);
+    CHECK(sum() == 640);
+    in_kernel(65536 + 128);
+    CHECK(sum() == 640 + 128);
+    in_kernel(64000);
+    CHECK(sum() == 640 + 128 + 64000);
+}
+
 int main(void) {
     arguments();
     index_of_a_pc();
     wrap();
     place();
+    system_time();
     fault();
     return 0;
 }

@@ -88,6 +88,148 @@ static void without_child(void) {
     CHECK(status_of(child) == 4 << 8);
 }
 
+static volatile int got;
+static void count(int signal) {
+    (void)signal;
+    got++;
+}
+static void catch(int signal) {
+    struct sigaction action = {.sa_handler = count};
+    CHECK(sigaction(signal, &action, NULL) == 0);
+    got = 0;
+}
+
+// Flags that the kernel does not have, has for itself, or does not accept together.
+static void refused_flags(void) {
+    static const u32 flags[] = {
+        RFPROC | 1, RFPROC | 2, RFPROC | 8, RFPROC | 0x80, RFPROC | 0x400, RFPROC | 0x800, RFPROC | 0x8000,
+        RFPROC | RFSTOPPED, RFPROC | RFHIGHPID, RFPROC | RFPROCDESC, RFPROC | RFFDG | RFCFDG, RFPROC | RFSPAWN, RFFDG | RFCFDG,
+        RFPROC | RFTSIGFLAGS(SIGUSR1), RFPROC | RFTSIGZMB | RFTSIGFLAGS(129),
+    };
+    for (u64 at = 0; at < sizeof flags / sizeof flags[0]; at++) {
+        int carry;
+        CHECK(syscall_number(251, flags[at], 0, 0, 0, &carry) == EINVAL && carry);
+    }
+}
+
+// What a child does that shares something.
+static void shares(void) {
+    int ends[2];
+    CHECK(pipe2(ends, 0) == 0);
+    pid_t child = rfork(RFPROC);
+    if (child == 0) _exit(close(ends[1]));
+    CHECK(status_of(child) == 0 && close(ends[1]) == -1 && errno == EBADF);
+    child = rfork(RFPROC | RFFDG | RFTHREAD);
+    if (child == 0) _exit(close(ends[0]));
+    CHECK(status_of(child) == 0 && close(ends[0]) == 0);
+    child = rfork(RFPROC | RFCFDG);
+    if (child == 0) _exit(write(1, "", 0) == -1 && errno == EBADF ? 3 : 0);
+    CHECK(status_of(child) == 3 << 8);
+    // The child's handler is the parent's, until one of them executes a program.
+    struct sigaction default_action = {.sa_handler = NULL}, after;
+    for (u32 shared = 0; shared <= RFSIGSHARE; shared += RFSIGSHARE) {
+        CHECK(sigaction(SIGUSR1, &default_action, NULL) == 0);
+        child = rfork((int)(RFPROC | RFFDG | shared));
+        if (child == 0) {
+            catch(SIGUSR1);
+            _exit(0);
+        }
+        CHECK(status_of(child) == 0 && sigaction(SIGUSR1, NULL, &after) == 0);
+        CHECK(after.sa_handler == (shared ? count : NULL));
+    }
+}
+
+// The signal of a child's end, and who waits for the child.
+static void ends(void) {
+    static const struct { u32 flags; int signal; u32 options; } kinds[] = {
+        {0, SIGCHLD, 0},
+        {RFLINUXTHPN, SIGUSR1, WLINUXCLONE},
+        {RFTSIGZMB | RFTSIGFLAGS(SIGUSR2), SIGUSR2, WLINUXCLONE},
+        {RFTSIGZMB | RFLINUXTHPN | RFTSIGFLAGS(SIGCHLD), SIGCHLD, 0},
+    };
+    int status;
+    for (u64 at = 0; at < sizeof kinds / sizeof kinds[0]; at++) {
+        catch(kinds[at].signal);
+        pid_t child = rfork((int)(RFPROC | RFFDG | kinds[at].flags));
+        if (child == 0) _exit(7);
+        CHECK(wait4(child, &status, (int)(kinds[at].options ^ WLINUXCLONE), NULL) == -1 && errno == 10);
+        CHECK(wait4(child, &status, (int)kinds[at].options, NULL) == child && status == 7 << 8 && got == 1);
+    }
+    catch(SIGCHLD);
+    pid_t child = rfork(RFPROC | RFFDG | RFTSIGZMB);
+    if (child == 0) _exit(7);
+    CHECK(wait4(-1, &status, (int)WLINUXCLONE, NULL) == child && got == 0);
+    // Nobody waits for a child of init.
+    int pipe[2];
+    char text;
+    CHECK(pipe2(pipe, 0) == 0);
+    child = rfork(RFPROC | RFFDG | RFNOWAIT);
+    if (child == 0) {
+        CHECK(getppid() == 1);
+        _exit(0);
+    }
+    CHECK(wait4(child, &status, 0, NULL) == -1 && errno == 10 && close(pipe[1]) == 0);
+    CHECK(read(pipe[0], &text, 1) == 0 && got == 0 && close(pipe[0]) == 0);
+}
+
+int fcntl(int, int, ...);
+#define F_GETFD 1
+// A child waits until its parent writes to a pipe, and then exits with what it read.
+static int to_child[2], from_child[2];
+static void pipes(void) { CHECK(pipe2(to_child, 0) == 0 && pipe2(from_child, 0) == 0); }
+static void waits(void) {
+    char text = 0;
+    close(to_child[1]);
+    CHECK(read(to_child[0], &text, 1) == 1 && write(from_child[1], &text, 1) == 1);
+    _exit(text);
+}
+static void end_of_pipes(int is_alive) {
+    char text = 0;
+    CHECK(close(from_child[1]) == 0);
+    if (is_alive) CHECK(write(to_child[1], "x", 1) == 1 && read(from_child[0], &text, 1) == 1 && text == 'x');
+    CHECK(read(from_child[0], &text, 1) == 0);
+    CHECK(close(to_child[0]) == 0 && close(to_child[1]) == 0 && close(from_child[0]) == 0);
+}
+
+static void descriptor_flags(void) {
+    int fd, carry, status;
+    CHECK(syscall_number(518, (long)&fd, 4, 0, 0, &carry) == EINVAL && carry);
+    for (int flags = 0; flags <= (PD_DAEMON | PD_CLOEXEC); flags++) {
+        pipes();
+        catch(SIGCHLD);
+        pid_t child = pdfork(&fd, flags), found = 0;
+        if (child == 0) waits();
+        CHECK(pdgetpid(fd, &found) == 0 && found == child && fcntl(fd, F_GETFD) == (flags & PD_CLOEXEC) / PD_CLOEXEC);
+        // A wait for any child does not find the child.
+        CHECK(wait4(-1, &status, WNOHANG, NULL) == -1 && errno == 10 && wait4(child, &status, WNOHANG, NULL) == 0);
+        CHECK(close(fd) == 0);
+        // The end of the last descriptor ends the child, except with PD_DAEMON. Then, the child is a child of init.
+        end_of_pipes(flags & PD_DAEMON);
+        CHECK(wait4(child, &status, 0, NULL) == -1 && errno == 10 && got == 0);
+    }
+}
+
+static volatile int spawned_by_pdrfork;
+__attribute__((noreturn, noinline)) static void spawned_child(void) {
+    spawned_by_pdrfork = 1;
+    _exit(5);
+}
+static void by_pdrfork(void) {
+    static const u32 refused[] = {
+        0, RFPROC, RFPROCDESC, RFPROC | RFSPAWN, RFPROC | RFPROCDESC | RFSTOPPED, RFPROC | RFPROCDESC | RFFDG | RFCFDG,
+    };
+    int fd, carry, status;
+    for (u64 at = 0; at < sizeof refused / sizeof refused[0]; at++)
+        CHECK(syscall_number(600, (long)&fd, 0, refused[at], 0, &carry) == EINVAL && carry);
+    CHECK(syscall_number(600, (long)&fd, 4, RFPROC | RFPROCDESC, 0, &carry) == EINVAL && carry);
+    pid_t child = pdrfork(&fd, PD_CLOEXEC, RFPROC | RFPROCDESC | RFCFDG);
+    if (child == 0) _exit(write(1, "", 0) == -1 && errno == EBADF ? 6 : 0);
+    CHECK(child > 0 && fcntl(fd, F_GETFD) == 1 && status_of(child) == 6 << 8 && close(fd) == 0);
+    child = pdrfork(&fd, 0, (int)RFSPAWN);
+    if (child == 0) spawned_child();
+    CHECK(child > 0 && spawned_by_pdrfork && wait4(child, &status, 0, NULL) == child && status == 5 << 8 && close(fd) == 0);
+}
+
 static void by_pdfork(void) {
     int fd = -1;
     pid_t child = pdfork(&fd, 0);
@@ -147,7 +289,12 @@ int main(int argc, char **argv) {
     with_shared_memory();
     by_spawn();
     without_child();
+    refused_flags();
+    shares();
+    ends();
     by_pdfork();
+    descriptor_flags();
+    by_pdrfork();
     by_signal();
     files();
     pid_t child = vfork();

@@ -50,6 +50,24 @@ static void counts_where_it_is(void) {
     CHECK(sum() == 100 && !timer_runs());
 }
 
+// Ticks that come later than the interval stop the kernel's timer; each of them has one tick of the profile, at the call's end.
+PART void delayed_work(u64 count) {
+    late_ticks(count);
+    __asm__ volatile("");
+}
+static void late(void) {
+    CHECK(start() == 0);
+    work(SECOND);
+    CHECK(sum() == 100);
+    delayed_work(SECOND / 4);
+    CHECK(timer_runs());
+    work(SECOND);
+    CHECK(sum_of(counts, 16) == 200);
+    CHECK(gmon_profil_bsd(NULL, 0, 0, 0) == 0);
+    work(SECOND);
+    CHECK(!timer_runs());
+}
+
 static void errors(void) {
     CHECK(start() == 0);
     CHECK(gmon_profil_bsd(counts, sizeof counts, 0, 65537) == -1 && errno == EINVAL);
@@ -203,7 +221,7 @@ static void together(void) {
 int main(int argc, char **argv) {
     static const struct { const char *name; void (*run)(void); } trials[] = {
         {"counts_where_it_is", counts_where_it_is}, {"errors", errors}, {"memory_goes_away", memory_goes_away},
-        {"threads", threads}, {"illumos", illumos}, {"aix", aix}, {"forks", forks},
+        {"late", late}, {"threads", threads}, {"illumos", illumos}, {"aix", aix}, {"forks", forks},
         {"programs_own_timer", programs_own_timer}, {"descriptors", descriptors}, {"openbsd", openbsd}, {"together", together},
     };
     CHECK(argc == 2);

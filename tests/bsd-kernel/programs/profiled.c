@@ -145,6 +145,66 @@ static void confined_threads(void) {
     light(30);
 }
 
+#ifdef __FreeBSD__
+// Ticks that come late, and ticks in the kernel.
+PART void delayed(u64 count) {
+    late_ticks(count);
+    KEEP;
+}
+static void late(void) {
+    light(813);
+    delayed(813);
+    light(8128);
+    delayed(2032);
+    light(8128);
+}
+PART void in_system(u64 count) {
+    system_ticks(count);
+    KEEP;
+}
+static void system_time(void) {
+    light(100);
+    in_system(60992);
+    light(10);
+}
+static void long_system_time(void) {
+    in_system(70400);
+    // The runtime reads the counters here, before the child starts.
+    moncontrol(0);
+    moncontrol(1);
+    pid_t child = fork();
+    if (child == 0) exit(0);
+    CHECK(status_of(child) == 0);
+}
+// Another thread changes counters while a thread is in the kernel.
+PART void *in_kernel_worker(void *argument) {
+    in_system((u64)argument);
+    return NULL;
+}
+static void both_times(void) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, in_kernel_worker, (void *)60992) == 0);
+    for (int at = 0; at < 14; at++) {
+        CHECK(nanosleep(&(struct timespec){0, 500000000}, NULL) == 0);
+        light(10);
+    }
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
+// The first thread ends before the last thread, which ends without exit.
+PART void *last_worker(void *argument) {
+    middle(20);
+    light(40);
+    return argument;
+}
+static void last_thread(void) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, last_worker, NULL) == 0);
+    thr_exit(NULL);
+    CHECK(0);
+}
+#endif
+
 // The program's own timer and SIGPROF handler keep working.
 static volatile int own_ticks;
 PART void on_timer(int signal) {
@@ -216,6 +276,10 @@ int main(int argc, char **argv) {
         {"die", die},       {"confined", confined}, {"own_timer", own_timer}, {"elsewhere", elsewhere},
         {"control", control}, {"killed", killed}, {"executes", executes}, {"forking_threads", forking_threads},
         {"confined_threads", confined_threads}, {"thread_leaves", thread_leaves},
+#ifdef __FreeBSD__
+        {"late", late}, {"system_time", system_time}, {"long_system_time", long_system_time}, {"last_thread", last_thread},
+        {"both_times", both_times},
+#endif
     };
     CHECK(argc == 2 && initialized);
     own_path = argv[0];

@@ -93,5 +93,10 @@ int main(void) {
     work(10);
     go = 1;
     CHECK(pthread_join(threads[0], NULL) == 0);
+
+    // The last thread of a process stays.
+    long state = 0;
+    thr_exit(&state);
+    CHECK(state == 1);
     return 0;
 }

@@ -54,6 +54,32 @@ int main(void) {
     timer.it_value.tv_usec = 1000000;
     CHECK(setitimer(ITIMER_PROF, &timer, NULL) == -1 && errno == EINVAL);
 
+    // A late tick: the timer goes on if the interval is longer than the delay. Otherwise, the timer stops for good.
+    struct sigaction own = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+    CHECK(sigaction(SIGPROF, &own, NULL) == 0);
+    timer = (struct itimerval){{0, 10000}, {0, 10000}};
+    CHECK(setitimer(ITIMER_PROF, &timer, NULL) == 0);
+    calls = 0;
+    late_ticks(122); // 15 milliseconds
+    CHECK(calls == 1 && getitimer(ITIMER_PROF, &old) == 0 && old.it_value.tv_usec > 0 && old.it_value.tv_usec < 10000);
+    work(8128);
+    CHECK(calls == 101);
+    late_ticks(244); // 30 milliseconds
+    CHECK(calls == 102 && getitimer(ITIMER_PROF, &old) == 0);
+    CHECK(old.it_interval.tv_usec == 10000 && old.it_value.tv_sec == 0 && old.it_value.tv_usec == 0);
+    work(8128);
+    CHECK(calls == 102);
+    CHECK(setitimer(ITIMER_PROF, &timer, NULL) == 0);
+    work(8128);
+    CHECK(calls == 202);
+    CHECK(setitimer(ITIMER_PROF, &(struct itimerval){{0, 0}, {0, 0}}, NULL) == 0);
+
+    // CLOCK_VIRTUAL has the user time, and CLOCK_PROF the user time and the system time.
+    u64 user = now(1), all = now(2);
+    system_ticks(8128);
+    work(8128 * 2);
+    CHECK(now(1) - user == 2000000000 && now(2) - all == 3000000000);
+
     // Timers of the system's clocks. The clocks of CPU time have no timers.
     int id;
     CHECK(ktimer_create(CLOCK_PROCESS_CPUTIME_ID, NULL, &id) == -1 && errno == EINVAL);

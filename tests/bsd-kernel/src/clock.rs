@@ -80,14 +80,29 @@ pub struct IntervalTimer {
     pub interval: u64,
 }
 
+/// How a system starts the next interval of a timer that expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reload {
+    /// FreeBSD: only if the interval is longer than the time by which the tick was late. Otherwise, the timer stops for good.
+    ///
+    /// Source: sys/kern/kern_time.c (`itimerdecr`). Seen on FreeBSD 15.1 (amd64).
+    IfLonger,
+    /// OpenBSD: the timer skips whole intervals.
+    Always,
+}
+
 impl IntervalTimer {
     /// Advances the CPU time. Returns whether the timer expired.
-    pub fn count_down(&mut self, microseconds: u64) -> bool {
+    pub fn count_down(&mut self, microseconds: u64, reload: Reload) -> bool {
         if self.value == 0 || self.value > microseconds {
             self.value = self.value.saturating_sub(microseconds);
             return false;
         }
-        self.value = self.interval.saturating_sub(microseconds - self.value);
+        let late = microseconds - self.value;
+        self.value = match reload {
+            Reload::IfLonger => self.interval.saturating_sub(late),
+            Reload::Always => late.checked_rem(self.interval).map_or(0, |late| self.interval - late),
+        };
         true
     }
 }
@@ -133,8 +148,21 @@ mod tests {
     #[test]
     fn an_interval_timer_expires_at_its_end_and_again() {
         let mut timer = IntervalTimer { value: 2000, interval: 3000 };
-        let expired: Vec<_> = (0..8).filter(|_| timer.count_down(1000)).collect();
+        let expired: Vec<_> = (0..8).filter(|_| timer.count_down(1000, Reload::IfLonger)).collect();
         assert_eq!(expired, [1, 4, 7]);
+    }
+
+    #[test]
+    fn a_tick_later_than_the_interval_stops_freebsds_timer() {
+        let after = |microseconds, reload| {
+            let mut timer = IntervalTimer { value: 1000, interval: 3000 };
+            (timer.count_down(microseconds, reload), timer.value)
+        };
+        assert_eq!([2000, 3999].map(|late| after(late, Reload::IfLonger)), [(true, 2000), (true, 1)]);
+        assert_eq!([4000, 9000].map(|late| after(late, Reload::IfLonger)), [(true, 0), (true, 0)]);
+        assert_eq!([3999, 4000, 9000].map(|late| after(late, Reload::Always)), [(true, 1), (true, 3000), (true, 1000)]);
+        let mut once = IntervalTimer { value: 1000, interval: 0 };
+        assert_eq!((once.count_down(1000, Reload::Always), once.value), (true, 0));
     }
 
     #[test]

@@ -1,4 +1,7 @@
 //! Delivers signals: calls handlers, ends processes, restores the state for sigreturn.
+//!
+//! Source: FreeBSD's sys/kern/kern_sig.c (`issignal`, `postsig`), sys/kern/subr_trap.c (`ast_sig`). Seen on FreeBSD 15.1 (amd64): signals
+//! of profiled programs.
 
 use nix::errno::Errno;
 
@@ -10,7 +13,7 @@ impl Kernel {
     /// Delivers all signals that a stopped thread does not block. A thread in a system call leaves the call for a handler.
     pub fn deliver(&mut self, id: ThreadId) {
         while let Some(info) = self.threads.contains_key(&id).then(|| self.deliverable(id)).flatten() {
-            let action = self.process_of(id).actions[info.signal as usize];
+            let action = self.process_of(id).action(info.signal);
             let is_uninterruptible = matches!(self.thread(id).state, State::Waiting(Wait::Vfork(_) | Wait::Turn));
             if is_uninterruptible && info.signal != SIGKILL {
                 return;
@@ -37,7 +40,7 @@ impl Kernel {
 
     /// Delivers a fault, which a thread cannot block or ignore.
     pub fn deliver_fault(&mut self, id: ThreadId, info: Info) {
-        let action = self.process_of(id).actions[info.signal as usize];
+        let action = self.process_of(id).action(info.signal);
         if self.thread(id).mask.has(info.signal) || !action.is_caught() {
             let rip = self.thread(id).registers.rip;
             self.note(id, Kind::Signal, &format!("fault at pc {rip:#x}, address {:#x}", info.address));
@@ -74,7 +77,7 @@ impl Kernel {
             thread.mask = thread.mask.with(info.signal);
         }
         if action.flags & SA_RESETHAND != 0 {
-            self.process_of(id).actions[info.signal as usize] = Action::default();
+            self.process_of(id).set_action(info.signal, Action::default());
         }
         self.note(id, Kind::Signal, &format!("signal {} to thread {id} at pc {interrupted:#x}", info.signal));
     }

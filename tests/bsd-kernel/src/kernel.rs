@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use nix::errno::Errno;
 
-use crate::clock::{Clock, IntervalTimer, Rates, Timer};
+use crate::clock::{Clock, IntervalTimer, Rates, Reload, Timer};
 use crate::credentials::Credentials;
 use crate::descriptors::{Descriptors, Open};
 use crate::error::Error;
@@ -50,6 +50,8 @@ pub enum Wait {
         which: i64,
         /// The address for the child's status, unless 0.
         status: u64,
+        /// Whether the wait is for children with another exit signal than SIGCHLD.
+        is_clone: bool,
     },
     /// The exec or the end of a vfork child.
     Vfork(ProcessId),
@@ -134,6 +136,8 @@ pub struct Thread {
     pub began: Duration,
     /// Ticks charged.
     pub ticks: u64,
+    /// Ticks in the current system call, which the profile does not have yet.
+    pub system_ticks: u64,
 }
 
 /// A process.
@@ -163,8 +167,8 @@ pub struct Process {
     pub credentials: Credentials,
     /// The paths that OpenBSD's unveil(2) leaves.
     pub unveiled: Unveiled,
-    /// The action of each signal, by number.
-    pub actions: Vec<Action>,
+    /// The action of each signal, by number. Processes may share the actions (RFSIGSHARE of FreeBSD's rfork).
+    pub actions: Rc<RefCell<Vec<Action>>>,
     /// Signals that are pending for the process, because every thread blocks the signals.
     pub pending: Vec<Info>,
     /// The state of profil(2).
@@ -195,6 +199,25 @@ pub struct Process {
     pub mask: u32,
     /// Ticks charged.
     pub ticks: u64,
+    /// The ticks of these in system calls.
+    pub system_ticks: u64,
+    /// The signal that the parent gets when the process ends; 0 for none.
+    pub exit_signal: u32,
+    /// Whether the process is in a jail whose users have no privileges and may not look into their own processes.
+    pub is_in_jail: bool,
+}
+
+impl Process {
+    /// Returns the action of a signal.
+    #[must_use]
+    pub fn action(&self, signal: u32) -> Action {
+        self.actions.borrow()[signal as usize]
+    }
+
+    /// Sets the action of a signal.
+    pub fn set_action(&self, signal: u32, action: Action) {
+        self.actions.borrow_mut()[signal as usize] = action;
+    }
 }
 
 /// The arguments that OpenBSD's kernel keeps from the first call of profil(2).
@@ -233,6 +256,19 @@ pub struct Ended {
     pub parent: ProcessId,
     /// The status for wait4(2).
     pub status: i32,
+    /// The signal of the end.
+    pub exit_signal: u32,
+}
+
+/// A process with a process descriptor.
+#[derive(Debug)]
+pub struct Described {
+    /// The process.
+    pub id: ProcessId,
+    /// What the descriptors refer to.
+    pub open: Weak<Open>,
+    /// Whether the process lives on when the last descriptor is closed.
+    pub is_daemon: bool,
 }
 
 /// Serves a system call of a thread.
@@ -313,6 +349,8 @@ pub struct Personality {
     pub brand: Brand,
     /// The rates of the clocks.
     pub rates: Rates,
+    /// How interval timers go on after they expired.
+    pub reload: Reload,
     /// The system calls.
     pub calls: &'static [SystemCall],
     /// Whether the kernel zeroes r8, r9 and r10 when a call returns.
@@ -351,6 +389,8 @@ pub struct Kernel {
     pub threads: BTreeMap<ThreadId, Thread>,
     /// Zombies.
     pub ended: Vec<Ended>,
+    /// The children that have a process descriptor, as long as a descriptor is open.
+    pub described: Vec<Described>,
     /// The status of the first process, once the process ended.
     pub status: Option<i32>,
     /// The number of processors. Each tick that a program requests interrupts as many threads of the program at the same address.
@@ -379,6 +419,7 @@ impl Kernel {
             processes: BTreeMap::new(),
             threads: BTreeMap::new(),
             ended: Vec::new(),
+            described: Vec::new(),
             status: None,
             processors: 1,
             clock: Clock::new(personality.rates),
@@ -464,6 +505,7 @@ impl Kernel {
             is_owed: true,
             began: Duration::ZERO,
             ticks: 0,
+            system_ticks: 0,
         };
         self.threads.insert(id, thread);
         id

@@ -21,7 +21,7 @@ use crate::image::Image;
 use crate::kernel::{INIT, Kernel, Outcome, Personality, Process, State, SystemCall, ThreadId, Wait};
 use crate::profil::Profil;
 use crate::record::{Kind, Record};
-use crate::signal::{Action, Info, SIGSEGV, SignalSet};
+use crate::signal::{Action, Info, SIGCHLD, SIGSEGV, SignalSet};
 use crate::task::{Stop, Task};
 use crate::visibility::Unveiled;
 
@@ -42,6 +42,8 @@ pub struct Run {
     pub processors: u64,
     /// The user of the program.
     pub credentials: Credentials,
+    /// Whether the program runs in a jail whose users have no privileges and may not look into their own processes.
+    pub is_in_jail: bool,
 }
 
 impl Run {
@@ -93,7 +95,7 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
         root: None,
         credentials: run.credentials,
         unveiled: Unveiled::default(),
-        actions: vec![Action::default(); run.personality.signals as usize + 1],
+        actions: Rc::new(RefCell::new(vec![Action::default(); run.personality.signals as usize + 1])),
         pending: Vec::new(),
         profil: Profil::default(),
         intervals: [IntervalTimer::default(); 2],
@@ -109,6 +111,9 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
         limits: BTreeMap::new(),
         mask: 0o022,
         ticks: 0,
+        system_ticks: 0,
+        exit_signal: SIGCHLD,
+        is_in_jail: run.is_in_jail,
     };
     // Each traced process has its own umask, which the tracer applies when it creates a file.
     nix::sys::stat::umask(nix::sys::stat::Mode::empty());
@@ -122,6 +127,7 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
 /// Ends waits, delivers signals, and resumes all threads that can run.
 fn settle(kernel: &mut Kernel) {
     loop {
+        kernel.end_undescribed();
         kernel.expire_timers();
         kernel.end_waits();
         let threads: Vec<ThreadId> = kernel.threads.keys().copied().collect();

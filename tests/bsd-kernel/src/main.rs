@@ -1,5 +1,5 @@
-//! Runs a static program of a BSD: `gmon-bsd-kernel [--record FILE] [--trace] [--set-id] [--user ID] [--processors N] [--openbsd] PROGRAM
-//! [ARGUMENT...]`.
+//! Runs a static program of a BSD: `gmon-bsd-kernel [--record FILE] [--trace] [--set-id] [--user ID] [--jail] [--processors N] [--openbsd]
+//! PROGRAM [ARGUMENT...]`.
 //!
 //! The program gets the environment of this command. The command's status is the program's status, or 128 plus the number of the
 //! signal that ended the program; 125 means that the program was not started.
@@ -9,6 +9,7 @@
 //! - `--set-id`: `issetugid` returns 1.
 //! - `--user ID`: the ID of the program's user. Without the option, the user is the tracer's user. Only a tracer of the superuser can
 //!   access files as another user.
+//! - `--jail`: the program runs in a jail of FreeBSD without rights (`allow.nosuser`, `allow.nounprivileged_proc_debug`).
 //! - `--processors N`: the machine has N processors, and each requested tick stands for N threads that run at the same address.
 //! - `--openbsd`: the program is a program for OpenBSD, not for FreeBSD.
 
@@ -44,7 +45,7 @@ mod command {
     }
 
     fn run(words: impl Iterator<Item = OsString>) -> Result<i32, String> {
-        let (mut record, mut has_calls, mut is_set_id) = (None, false, false);
+        let (mut record, mut has_calls, mut is_set_id, mut is_in_jail) = (None, false, false, false);
         let (mut personality, mut processors) = (&FREEBSD, 1);
         let mut credentials = Credentials::of_tracer();
         let mut words = words.peekable();
@@ -53,6 +54,7 @@ mod command {
                 b"--record" => record = Some(PathBuf::from(words.next().ok_or("--record needs a file")?)),
                 b"--trace" => has_calls = true,
                 b"--set-id" => is_set_id = true,
+                b"--jail" => is_in_jail = true,
                 b"--user" => credentials.user = words.next().and_then(number).ok_or("--user needs a number")?,
                 b"--processors" => {
                     let number = words.next().and_then(number).ok_or("--processors needs a number")?;
@@ -70,7 +72,7 @@ mod command {
         let record = Record::create(record.as_deref(), has_calls)
             .map_err(|error| format!("cannot create the record: {error}"))?;
         let environment = environment.collect();
-        let run = Run { personality, program, arguments, environment, is_set_id, processors, credentials };
+        let run = Run { personality, program, arguments, environment, is_set_id, processors, credentials, is_in_jail };
         run.run(record).map_err(|error| format!("{path}: {error}"))
     }
 }

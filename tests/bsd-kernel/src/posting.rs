@@ -1,4 +1,6 @@
 //! Sends signals: to a process, where the kernel chooses the thread, or to one thread.
+//!
+//! Source: FreeBSD's sys/kern/kern_sig.c (`sigtd`, `tdsendsignal`). Seen on FreeBSD 15.1 (amd64): signals of profiled programs.
 
 use crate::kernel::{Kernel, ProcessId, ThreadId};
 use crate::signal::{Info, SIGCHLD, SIGKILL};
@@ -10,7 +12,7 @@ impl Kernel {
         let Some(target) = self.processes.get_mut(&process) else {
             return;
         };
-        let is_dropped = target.actions[info.signal as usize].is_ignored(info.signal);
+        let is_dropped = target.action(info.signal).is_ignored(info.signal);
         let is_pending = target.pending.iter().any(|other| other.signal == info.signal);
         if (is_dropped && info.signal != SIGCHLD) || is_pending {
             return;
@@ -27,7 +29,7 @@ impl Kernel {
 
     /// Sends a signal to a thread. Has no effect if the signal is already pending for the thread.
     pub fn post_to_thread(&mut self, thread: ThreadId, info: Info) {
-        let is_ignored = self.process_of(thread).actions[info.signal as usize].is_ignored(info.signal);
+        let is_ignored = self.process_of(thread).action(info.signal).is_ignored(info.signal);
         let thread = self.thread(thread);
         // sigwait also accepts ignored signals, if the thread blocks the signals.
         let is_dropped = is_ignored && !thread.mask.has(info.signal);

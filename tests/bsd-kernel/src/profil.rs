@@ -1,4 +1,7 @@
 //! profil(2) of FreeBSD: four arguments, 16-bit counters that wrap, one buffer for all threads of a process.
+//!
+//! Source: sys/kern/subr_prof.c (`sys_profil`, `addupc_intr`, `addupc_task`), sys/kern/kern_clock.c (`profclock`). Seen on FreeBSD 15.1
+//! (amd64): the counters of a profiled program. From the source alone: faults, and the truncation of the index to 32 bits.
 
 use nix::errno::Errno;
 

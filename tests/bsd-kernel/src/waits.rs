@@ -7,8 +7,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::descriptors::Open;
 use crate::error::Error;
-use crate::kernel::{Kernel, Outcome, Reply, State, ThreadId, Wait};
-use crate::signal::{Info, code};
+use crate::kernel::{Kernel, Outcome, Process, Reply, State, ThreadId, Wait};
+use crate::signal::{Info, SIGCHLD, code};
 
 /// Reads from a descriptor if the read does not block.
 ///
@@ -38,8 +38,8 @@ impl Kernel {
         };
         let (task, now) = (thread.task, self.clock.now());
         match wait {
-            Wait::Child { which, status } => {
-                let (which, status, process) = (*which, *status, thread.process);
+            Wait::Child { which, status, is_clone } => {
+                let (which, status, process) = ((*which, *is_clone), *status, thread.process);
                 self.reap(process, which, status, task).transpose()
             }
             Wait::Word { .. } if thread.is_woken => Some(Ok(Reply::Value(0))),
@@ -75,7 +75,10 @@ impl Kernel {
         }
     }
 
-    /// Reaps a child that ended. `None` if the caller has children and none of the children ended.
+    /// Reaps a child that ended. `None` if the caller has children and none of the children ended. A wait for any child does not find a
+    /// child with an open process descriptor, and only a wait for clones finds a child with another exit signal than SIGCHLD.
+    ///
+    /// Source: FreeBSD's sys/kern/kern_exit.c (`proc_to_reap`). Not seen on a real kernel.
     ///
     /// # Errors
     ///
@@ -83,12 +86,18 @@ impl Kernel {
     pub fn reap(
         &mut self,
         parent: u32,
-        which: i64,
+        (which, is_clone): (i64, bool),
         status: u64,
         task: crate::task::Task,
     ) -> Result<Option<Reply>, Error> {
-        let is_wanted = |id: u32| which <= 0 || which == i64::from(id);
-        let found = self.ended.iter().position(|ended| ended.parent == parent && is_wanted(ended.id));
+        let is_wanted = |id: u32, exit_signal: u32| {
+            let is_named = if which <= 0 { !self.is_described(id) } else { which == i64::from(id) };
+            is_named && is_clone == (exit_signal != SIGCHLD)
+        };
+        let found =
+            self.ended.iter().position(|ended| ended.parent == parent && is_wanted(ended.id, ended.exit_signal));
+        let is_child = |child: &Process| child.parent == parent && is_wanted(child.id, child.exit_signal);
+        let has_child = self.processes.values().any(is_child);
         if let Some(at) = found {
             let ended = self.ended.remove(at);
             if status != 0 {
@@ -96,7 +105,6 @@ impl Kernel {
             }
             return Ok(Some(Reply::Value(u64::from(ended.id))));
         }
-        let has_child = self.processes.values().any(|child| child.parent == parent && is_wanted(child.id));
         if has_child { Ok(None) } else { Err(Errno::ECHILD.into()) }
     }
 

@@ -1,6 +1,9 @@
 //! Tests of the tests' kernel: small programs, built without profiling, check each rule of FreeBSD's kernel that the tests' kernel
 //! implements.
 
+use std::fs;
+use std::path::Path;
+
 use gmon_tests::bsd::{Bsd, Ran, Start, System};
 
 /// Builds and runs a program.
@@ -96,6 +99,15 @@ fn capability_mode_refuses_what_it_must() {
 }
 
 #[test]
+fn a_jail_without_rights_lists_no_mappings_and_changes_no_root() {
+    let Some(ran) = ran("jail", &["--user", "0", "--jail"], &[], &[]) else {
+        return;
+    };
+    assert_eq!(ran.status, 0, "{}{}", ran.stderr, ran.stdout);
+    assert_eq!(ran.events("refused").len(), 3, "{}", ran.record);
+}
+
+#[test]
 fn memory_and_files_are_as_on_the_system() {
     passes("memory");
 }
@@ -106,6 +118,37 @@ fn a_program_that_waits_for_nothing_ends() {
         return;
     };
     assert_eq!((ran.status, ran.events("deadlock").len()), (128 + 9, 1));
+}
+
+/// Whether a comment says if a real kernel was seen to follow a rule.
+fn says_if_seen(comment: &str) -> bool {
+    ["Seen on FreeBSD 15.1", "Not seen on a real kernel"].iter().any(|said| comment.contains(said))
+}
+
+#[test]
+fn each_rule_names_its_source_and_says_if_a_real_kernel_was_seen() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("bsd-kernel/src");
+    let mut files: Vec<_> = fs::read_dir(source.join("freebsd")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let shared = ["clock", "delivery", "ending", "posting", "profil", "returning", "ticks", "waits"];
+    files.extend(shared.map(|name| source.join(name).with_extension("rs")));
+    files.extend(["fork", "exec"].map(|name| source.join("calls").join(name).with_extension("rs")));
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let mut sources = 0;
+        // A comment is one line here; the marks of its lines are not part of the comment.
+        let lines: Vec<_> =
+            text.lines().map(|line| line.trim().trim_start_matches('/').trim_start_matches('!')).collect();
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains("Source: ")) {
+            let paragraph: Vec<_> = lines[at..].iter().take_while(|line| !line.is_empty()).take(5).copied().collect();
+            assert!(says_if_seen(&paragraph.join(" ").replace("  ", " ")), "{}: {line}", file.display());
+            sources += 1;
+        }
+        assert!(sources > 0, "{}: no source", file.display());
+    }
+    let calls = fs::read_to_string(source.join("freebsd/numbers.rs")).unwrap();
+    for call in calls.lines().filter(|line| line.starts_with("    free(") || line.starts_with("    shut(")) {
+        assert!(call.split_once(" // ").is_some_and(|(_, file)| file.ends_with(".c")), "no source: {call}");
+    }
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn only_the_public_names_are_global_and_little_is_needed() {
     let shared = ["gmon_kernel_profil", "gmon_handler_entries"];
     let text = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
     let wanted = ["__ehdr_start", "__executable_start", "etext", "main", "__libc_start1", "__error", "dl_iterate_phdr"];
-    let ending = ["at_quick_exit", "setsid", "chdir", "open", "dup2", "close"];
+    let ending = ["atexit", "at_quick_exit", "setsid", "chdir", "open", "dup2", "close"];
     for (machine, object) in objects() {
         let (mut defined, mut needed, mut may_be) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for line in tool("llvm-nm", &[&object]).lines() {
@@ -326,7 +326,8 @@ fn on_arm64_the_entry_and_system_calls_keep_to_the_kernels_conventions() {
     for (_, mode, program, _) in programs().into_iter().filter(|(machine, ..)| machine.name == "aarch64") {
         let functions = functions(&program);
         let start = functions["_start"].lines.join("\n");
-        let order = ["str\tx2,", "add\tx1, x0, #8", "ldr\tx0, [x0]", "add\tx2, x1, x0, lsl #3", "\tbl\t"];
+        let order =
+            ["str\tx2,", "mov\tx3, x2", "add\tx1, x0, #8", "ldr\tx0, [x0]", "add\tx2, x1, x0, lsl #3", "\tbl\t"];
         let mut rest = start.as_str();
         for step in order {
             let (_, behind) = rest.split_once(step).unwrap_or_else(|| panic!("{}: no {step:?} in {start}", mode.name));

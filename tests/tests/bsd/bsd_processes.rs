@@ -146,6 +146,27 @@ fn children_with_a_copy_of_the_memory_have_profiles_of_their_own() {
 }
 
 #[test]
+fn children_by_other_flags_and_with_process_descriptors() {
+    for source in [Ticks::Kernel, Ticks::Interval] {
+        let Some(program) = Program::build_from("children", "more_kinds") else {
+            return;
+        };
+        program.run("more_kinds", source.environment(), 0).expect_nothing_refused();
+        let children: BTreeSet<_> = (1002..=1006).map(|process| format!("children.{process}.gmon")).collect();
+        for (child, expected) in children.iter().zip(3..) {
+            let (ticks, calls) = program.counts(child, "counted", "leaf");
+            assert!(source.fits(8128, ticks), "{source:?}, {child}: {ticks} ticks");
+            assert_eq!(calls, expected, "{child}");
+        }
+        // The child of pdrfork with RFSPAWN counts in the parent. The runtime does not know of a child of pdrfork with its own memory.
+        let (ticks, calls) = program.counts(CHILDREN, "counted", "leaf");
+        assert!(source.fits(8128, ticks), "{source:?}: {ticks} ticks");
+        assert_eq!(calls, 3);
+        assert_eq!(program.profiles(), children.into_iter().chain([CHILDREN.to_owned()]).collect());
+    }
+}
+
+#[test]
 fn programs_that_are_executed_in_any_way_get_no_signal_of_the_timer() {
     let Some(program) = Program::build_from("children", "ways") else {
         return;

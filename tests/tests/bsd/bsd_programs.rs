@@ -42,6 +42,26 @@ fn build_for(systems: &[System], test: &str, source: &str) -> Vec<Program> {
     systems.iter().filter_map(build).collect()
 }
 
+/// Builds a C++ program for FreeBSD on amd64 as a static, a dynamic and a position-independent program.
+fn build_all_kinds(test: &str, source: &str) -> Vec<Program> {
+    let system = System::FreeBsd;
+    let Some(object) = system.start_object() else {
+        return Vec::new();
+    };
+    let kinds = [
+        ("static", Start::Object(&object)),
+        ("dynamic", Start::Dynamic(&object)),
+        ("pie", Start::PositionIndependent(&object)),
+    ];
+    let build = |(kind, start): (&str, Start)| {
+        let bsd = Bsd::new(system, &format!("bsd_programs_{test}_{kind}"))?;
+        let name = source.split('.').next().unwrap();
+        let image = bsd.build(name, &[source], &["-O1", "-pg", "-fno-rtti", "-fno-exceptions"], start);
+        Some(Program { bsd, image, file: system.profile_of(name) })
+    };
+    kinds.into_iter().filter_map(build).collect()
+}
+
 impl Program {
     fn profile(&self) -> PathBuf {
         self.bsd.directory.join(&self.file)
@@ -107,6 +127,13 @@ fn signals_in_handlers_at_any_instruction_and_jumps_out_of_handlers() {
 #[test]
 fn virtual_functions_static_objects_and_templates() {
     for program in build("classes", "classes.cc") {
+        program.check(&[]);
+    }
+}
+
+#[test]
+fn constructors_and_destructors_of_static_dynamic_and_independent_programs() {
+    for program in build_all_kinds("destructors", "destructors.cc") {
         program.check(&[]);
     }
 }

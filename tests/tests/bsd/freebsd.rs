@@ -218,6 +218,48 @@ fn another_rate_is_the_interval_timers() {
 }
 
 #[test]
+fn the_interval_timer_survives_ticks_that_come_late() {
+    let Some(program) = build("late") else {
+        return;
+    };
+    run(&program, "late", &[("GMON_HZ", "100")], 0);
+    let ticks = program.ticks(FILE);
+    // 2.1 seconds in one function. Each late tick has one signal.
+    assert_eq!(ticks.get("delayed"), Some(&2), "{ticks:?}");
+    let light = ticks.get("light").copied().unwrap_or(0);
+    assert!((208..=211).contains(&light), "{ticks:?}");
+}
+
+#[test]
+fn system_time_counts_at_once_and_more_than_a_counter_holds_is_reported() {
+    let Some(program) = build("system_time") else {
+        return;
+    };
+    // 7.5 seconds: the largest part of a counter.
+    run(&program, "system_time", &[], 0);
+    assert_eq!(program.ticks(FILE), samples(&[("light", 110), ("in_system", 60_992)]));
+    let ran = program.run_with(&[], "long_system_time", &[], 0);
+    let message = "samples may be missing: a system call may have used more CPU time than a counter holds\n";
+    assert!(ran.stderr.ends_with(message), "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches(message).count(), 1, "the child has no system time: {}", ran.stderr);
+    assert_eq!(program.ticks(FILE), samples(&[("in_system", 70_400 - 65_536)]));
+    // A large difference between readings that found changes may be a decrement too.
+    let ran = program.run_with(&[], "both_times", &[], 0);
+    assert!(ran.stderr.ends_with(message), "{}", ran.stderr);
+    assert_eq!(program.ticks(FILE), samples(&[("light", 140)]));
+}
+
+#[test]
+fn a_process_ends_with_its_last_thread() {
+    let Some(program) = build("last_thread") else {
+        return;
+    };
+    run(&program, "last_thread", &[], 0);
+    assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&21), "constructor 1, thread 20");
+    assert_eq!(program.ticks(FILE), samples(&[("light", 40)]));
+}
+
+#[test]
 fn a_program_without_start_up_object_profiles_itself() {
     let Some(object) = System::FreeBsd.start_object() else {
         return;

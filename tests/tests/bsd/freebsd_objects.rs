@@ -34,7 +34,11 @@ impl Program {
     }
 
     fn run_to(&self, status: i32, part: &str, environment: &[(&str, &str)]) -> String {
-        let ran = self.system.run(&self.image, &[], &[part], environment);
+        self.run_with(&[], status, part, environment)
+    }
+
+    fn run_with(&self, options: &[&str], status: i32, part: &str, environment: &[(&str, &str)]) -> String {
+        let ran = self.system.run(&self.image, options, &[part], environment);
         assert_eq!(ran.status, status, "{}{}", ran.stderr, ran.record);
         ran.stderr
     }
@@ -123,6 +127,20 @@ fn the_reader_names_callers_in_shared_objects() {
         let is_sampled = flat.lines().any(|line| line.contains("100.0") && line.contains("first_spin"));
         assert_eq!(is_sampled, !environment.is_empty(), "{flat}");
     }
+}
+
+#[test]
+fn a_jail_without_rights_leaves_sums_of_the_counts_in_objects() {
+    let Some(program) = Program::build("jail") else {
+        return;
+    };
+    let said = program.run_with(&["--jail"], 0, "stays", &[("GMON_HZ", "100")]);
+    assert!(said.contains("cannot read the list of loaded objects, using only totals for unknown objects"), "{said}");
+    let profile = program.system.directory.join("objects.gmon");
+    let side = Side::of(&profile);
+    assert_eq!((side.samples_of(ELSEWHERE), side.counted()), (100, Vec::new()), "{side:?}");
+    let calls = Symbols::of(&program.image).calls(&read(&profile));
+    assert_eq!(calls.get("calls called_back"), Some(&30), "the program's own calls");
 }
 
 #[test]

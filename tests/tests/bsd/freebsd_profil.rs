@@ -48,6 +48,7 @@ macro_rules! trials {
 trials! {
     counts_where_it_is
     errors
+    late
     memory_goes_away
     threads
     illumos

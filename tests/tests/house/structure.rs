@@ -393,6 +393,9 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
         "the child forgets what was counted, in the same memory",
     ),
     ("reader", &["IS_STARTED", "IS_OVER", "REFUSED", "STACK"], "set where the child starts a thread of its own"),
+    ("counters", &["READ_AT", "CHARGED_UNTIL"], "set by each start of the kernel's sampling, in the child too"),
+    ("counters", &["CALLS_RETURN_TO_COUNTERS"], "the child is of the same program"),
+    ("counters", &["MAY_MISS_CHARGE"], "cleared where the child forgets its parent's ticks"),
 ];
 
 #[test]

@@ -1,7 +1,6 @@
 //! The C start-up contract: functions that run before the program's constructors and after the program's destructors.
 
 use core::ffi::{CStr, c_char, c_int};
-use core::mem;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use super::fork;
@@ -11,8 +10,14 @@ use crate::objects::program;
 use crate::os::has_other_rights;
 use crate::process::exits;
 
-/// The address of the dynamic linker's cleanup function, which runs destructors. `_start` stores the address; 0 in a static program.
-pub(super) static CLEANUP: AtomicUsize = AtomicUsize::new(0);
+unsafe extern "C" {
+    fn atexit(function: extern "C" fn()) -> c_int;
+}
+
+/// The address of the dynamic linker's cleanup function, which `_start` stores; 0 in a static program.
+pub(super) static CLEANUP: AtomicUsize = AtomicUsize::new(NOT_STARTED);
+/// `_start` has not run yet: the dynamic linker runs the program's arrays before `_start`.
+const NOT_STARTED: usize = 1;
 
 /// The process's environment. Start-up code defines the variable for libc; libc or the dynamic linker sets the variable.
 #[unsafe(no_mangle)]
@@ -30,8 +35,16 @@ pub(super) fn environment() -> *const *const c_char {
 static __progname: AtomicPtr<c_char> = AtomicPtr::new(c"".as_ptr().cast_mut());
 
 /// Starts profiling. Called before the program's constructors.
+///
+/// In a dynamic program, libc calls the functions of `atexit` in the order last to first, and the dynamic linker's function, which runs
+/// the destructors of all objects, is one of them: the dynamic linker registers it after `.preinit_array` ran (`__libc_atexit`), and
+/// older dynamic linkers let `_start` register it. A function that is registered here therefore runs after all destructors.
 pub(super) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
     fork::find_next();
+    if CLEANUP.load(Relaxed) == NOT_STARTED {
+        // SAFETY: libc has room for this function, the first, and needs no initialization for it.
+        unsafe { atexit(_mcleanup) };
+    }
     // SAFETY: the caller passes the arrays of the process's start.
     unsafe { begin_with(strings(argv).next(), envp, program::text()) }
 }
@@ -59,20 +72,7 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
     exits::give_way();
 }
 
-/// Ends profiling in a dynamic program. `_start` passes this function to libc in place of the dynamic linker's cleanup function, so libc
-/// calls this function last at exit.
-pub(super) unsafe extern "C" fn finish() {
-    // SAFETY: the address is 0 or the address of the cleanup function that the kernel's entry contract passes, which takes no
-    // arguments. The type has the layout of a nullable function pointer.
-    let cleanup: Option<unsafe extern "C" fn()> = unsafe { mem::transmute(CLEANUP.load(Relaxed)) };
-    if let Some(cleanup) = cleanup {
-        // SAFETY: called once at exit, as libc would call the function.
-        unsafe { cleanup() };
-    }
-    _mcleanup();
-}
-
-/// Ends profiling in a static program as the last destructor. In a dynamic program, [`finish`] runs later and ends profiling.
+/// Ends profiling in a static program as the last destructor. A dynamic program ends profiling later; see [`begin()`].
 pub(super) unsafe extern "C" fn finish_static() {
     if CLEANUP.load(Relaxed) == 0 {
         _mcleanup();

@@ -3,10 +3,11 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
+use super::rate::profrate;
 use crate::message::say;
 use crate::os::{
     Errno, SIGPROF, SignalInfo, catch_signal, interrupted_pc, interval_timer, is_caught_by, is_not_handled,
-    set_interval_timer, take_signal,
+    revive_interval_timer, set_interval_timer, take_signal,
 };
 use crate::per_process::PER_PROCESS;
 use crate::samples;
@@ -64,6 +65,7 @@ pub(super) fn after_fork_in_child(rate: u32) {
 unsafe extern "C" fn on_tick(_signal: c_int, _info: *const SignalInfo, context: *const c_void) {
     // SAFETY: the handler was installed with SA_SIGINFO, so the kernel passes a valid context.
     samples::count_without_stack(unsafe { interrupted_pc(context) }, 1);
+    revive_interval_timer(period(profrate()));
 }
 
 /// Prints a message if the program used the timer or the signal.

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicI32, AtomicI64, Ordering::SeqCst};
 
 use crate::os::{
     Errno, Handler, SIGPROF, SignalInfo, catch_signal, interval_timer, is_caught_by, is_not_handled, process_id,
-    set_interval_timer,
+    revive_interval_timer, set_interval_timer,
 };
 
 /// The microseconds of CPU time between two ticks.
@@ -96,10 +96,13 @@ pub fn ticks(_signal: c_int, _info: &SignalInfo) -> u32 {
     1
 }
 
-/// Stops the timer if [`stop_soon`] was called. The handler calls this function at each tick. Async-signal-safe.
+/// Stops the timer if [`stop_soon`] was called; otherwise keeps the timer running. The handler calls this function at each tick.
+/// Async-signal-safe.
 pub fn at_tick(_handler: Handler) {
     let rate = RATE.load(SeqCst);
-    if rate > UNWANTED && RATE.compare_exchange(rate, 0, SeqCst, SeqCst).is_ok() {
+    if rate < UNWANTED {
+        revive_interval_timer(rate);
+    } else if RATE.compare_exchange(rate, 0, SeqCst, SeqCst).is_ok() {
         let _ = set_interval_timer(0);
     }
 }

@@ -60,15 +60,31 @@ pub(crate) unsafe fn count_samples(samples: usize, size: usize, offset: usize, s
 
 /// Returns the period of the process's CPU-time interval timer in microseconds; 0 if the timer is stopped.
 pub(crate) fn interval_timer() -> i64 {
+    let [period, _] = interval_timer_and_rest();
+    period
+}
+
+/// Returns the period of the process's CPU-time interval timer and the time until the timer expires, in microseconds.
+fn interval_timer_and_rest() -> [i64; 2] {
     let mut found = MaybeUninit::<[i64; 4]>::uninit();
     // SAFETY: the kernel writes a struct itimerval of four words: the period and the remaining time.
     match unsafe { call(numbers::GETITIMER, [ITIMER_PROF, found.as_mut_ptr().addr()]) } {
         // SAFETY: the kernel has written all four words.
         Ok(_) => unsafe {
             let words: *const i64 = found.as_ptr().cast();
-            words.read_volatile() * MICROSECONDS + words.add(1).read_volatile()
+            [0, 2].map(|at| words.add(at).read_volatile() * MICROSECONDS + words.add(at + 1).read_volatile())
         },
-        Err(_) => 0,
+        Err(_) => [0, 0],
+    }
+}
+
+/// Starts the CPU-time interval timer again if the timer has this period and the kernel stopped the timer: if a tick comes later than
+/// the period, the kernel (`itimerdecr`) leaves no time until the next expiry, so the timer never expires again. The kernel posts SIGPROF
+/// at such a tick, so a call in the handler of SIGPROF is sufficient. Async-signal-safe.
+pub(crate) fn revive_interval_timer(microseconds: i64) {
+    let [period, rest] = interval_timer_and_rest();
+    if period == microseconds && rest <= 0 {
+        let _ = set_interval_timer(microseconds);
     }
 }
 

@@ -5,6 +5,8 @@ use core::ffi::c_void;
 use super::{Errno, call, numbers};
 
 const CLOCK_REALTIME: usize = 0;
+const CLOCK_VIRTUAL: usize = 1;
+const CLOCK_PROF: usize = 2;
 const CLOCK_PROCESS_CPUTIME_ID: usize = 15;
 const SECOND: u64 = 1_000_000_000;
 
@@ -41,6 +43,12 @@ pub(crate) fn wait(nanoseconds: u64) {
 /// Returns the CPU time that the process has used, in nanoseconds.
 pub(crate) fn process_time() -> Option<u64> {
     clock_time(CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// Returns the CPU time that the process has used in system calls, in nanoseconds; 0 if the time is unknown.
+pub(crate) fn system_time() -> u64 {
+    let [all, user] = [CLOCK_PROF, CLOCK_VIRTUAL].map(|clock| clock_time(clock).unwrap_or(0));
+    all.saturating_sub(user)
 }
 
 /// Returns the time since 1970 in nanoseconds, or 0 if the time is unknown.
@@ -89,6 +97,12 @@ pub(crate) fn thread_is_gone(id: i32) -> bool {
     result == Err(Errno::ESRCH)
 }
 
+/// Returns whether this is the only thread of the process.
+pub(crate) fn is_only_thread() -> bool {
+    const ALL_OTHERS: i32 = -1;
+    thread_is_gone(ALL_OTHERS)
+}
+
 /// Prepares a thread for system calls of the runtime. Does nothing on FreeBSD.
 pub(crate) fn enter_thread() {}
 
@@ -118,13 +132,14 @@ struct ThreadParameters {
 
 const _: () = assert!(size_of::<ThreadParameters>() == 104);
 
-/// Starts a thread that the C library does not know, with its own stack and without thread-local storage. The new thread inherits the
-/// signal mask of this thread.
+/// Starts a thread that the C library does not know, with its own stack. The thread pointer is the address of the stack's lowest word,
+/// which has the same value, so the runtime can tell the thread from others; the thread has no thread-local variables. The new thread
+/// inherits the signal mask of this thread.
 ///
 /// # Safety
 ///
-/// `stack` must be `size` bytes that no other code uses while the thread runs. `start` must not return, must not use thread-local
-/// storage, and must not call the C library.
+/// `stack` must be `size` bytes that no other code uses while the thread runs, aligned to a word. `start` must not return, must not use
+/// thread-local variables, and must not call the C library.
 pub(crate) unsafe fn start_thread(
     start: unsafe extern "C" fn(*mut c_void),
     stack: *mut c_void,
@@ -132,13 +147,15 @@ pub(crate) unsafe fn start_thread(
 ) -> Result<(), Errno> {
     let mut id = 0_isize;
     let null = core::ptr::null_mut();
+    // SAFETY: the caller guarantees that the stack is writable and aligned.
+    unsafe { stack.cast::<*mut c_void>().write(stack) };
     let parameters = ThreadParameters {
         start,
         argument: null,
         stack,
         stack_size: size,
-        tls: null,
-        tls_size: 0,
+        tls: stack,
+        tls_size: size_of::<usize>(),
         child_id: core::ptr::null_mut(),
         parent_id: &raw mut id,
         flags: 0,

@@ -61,7 +61,7 @@ pub(crate) use memory::{
 pub use memory::{clear, map, unmap};
 pub(crate) use open_flags::O_RDWR;
 pub(crate) use own_memory::OwnMemory;
-pub(crate) use profil::{ClockRates, clock_rates, interval_timer, profil, set_interval_timer};
+pub(crate) use profil::{ClockRates, clock_rates, interval_timer, profil, revive_interval_timer, set_interval_timer};
 pub(crate) use promises::{may_create_files, pledge};
 pub(crate) use signal::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, SIGPIPE, SIGPROF, SIGXFSZ, catch_signal, default_action, is_caught_by,

@@ -2,17 +2,25 @@
 #include "bsd.h"
 
 #define MOST 64
-static void (*functions[MOST])(void);
+static struct { void (*function)(void *); void *argument; } functions[MOST];
 static int count;
 
-int atexit(void (*function)(void)) {
+// C++ programs register destructors of static objects.
+int __cxa_atexit(void (*function)(void *), void *argument, void *object) {
+    (void)object;
     if (count == MOST) return -1;
-    functions[count++] = function;
+    functions[count].function = function;
+    functions[count++].argument = argument;
     return 0;
 }
 
+int atexit(void (*function)(void)) { return __cxa_atexit((void (*)(void *))function, NULL, NULL); }
+
 void exit(int status) {
-    while (count) functions[--count]();
+    while (count) {
+        --count;
+        functions[count].function(functions[count].argument);
+    }
     _exit(status);
 }
 

@@ -72,6 +72,7 @@ CALL(503, unlinkat);
 CALL(516, cap_enter);
 CALL(517, cap_getmode);
 CALL(518, pdfork);
+CALL(520, pdgetpid);
 CALL(542, pipe2);
 CALL(551, fstat);
 CALL(552, fstatat);
@@ -83,6 +84,11 @@ CALL(66, vfork);
 // The child returns first and overwrites the parent's frame, so a register keeps the return address.
 __asm__(".text; .weak vfork; .globl __sys_vfork; .type vfork, @function\n"
         "vfork: __sys_vfork: pop %rsi; mov $66, %eax; syscall; jc 1f; jmp *%rsi; 1: push %rsi; jmp cerror");
+
+// As vfork, because the child may share the memory.
+__asm__(".text; .globl pdrfork; .type pdrfork, @function\n"
+        "pdrfork: mov %edx, %r9d; pop %rdx; push %rbx; mov %rdx, %rbx; mov %r9d, %edx; mov $600, %eax; syscall; jc 1f;"
+        "mov %rbx, %rdx; pop %rbx; jmp *%rdx; 1: mov %rbx, %rdx; pop %rbx; push %rdx; jmp cerror");
 
 // Makes any call: the number, four arguments, and the address for the carry flag.
 __asm__(".text; .globl syscall_number; .type syscall_number, @function\n"

@@ -1,19 +1,16 @@
 // Thread-local storage by variant II on amd64 and variant I on arm64, threads by thr_new, and the program's headers.
-#include "thread.h"
+#include "start.h"
 
-struct phdr { u32 type, flags; u64 offset, vaddr, paddr, filesz, memsz, align; };
 struct auxv { u64 tag, value; };
-#define PT_TLS 7
 
 int sysarch(int, void *);
 int thr_new(void *, int);
-void thr_exit(long *) __attribute__((noreturn));
 int _umtx_op(void *, int, u64, void *, void *);
 #define SET_FSBASE 129
 #define UMTX_OP_WAIT 2
 
-static const struct phdr *headers, *tls;
-static u16 header_count;
+struct program program;
+static const struct phdr *tls;
 static struct thread first;
 static __thread int error_number;
 
@@ -29,7 +26,7 @@ struct tcb *make_tls(char *end, struct thread *thread) {
     size_t align = tls && tls->align > 16 ? tls->align : 16;
     size_t size = align + (tls ? round_up(tls->memsz, align) : 0);
     char *tcb = (char *)((u64)(end - size) / align * align);
-    if (tls) memcpy(tcb + align, (void *)tls->vaddr, tls->filesz);
+    if (tls) memcpy(tcb + align, (void *)(program.base + tls->vaddr), tls->filesz);
     ((void **)tcb)[1] = thread;
     return (struct tcb *)tcb;
 }
@@ -38,21 +35,27 @@ static void set_thread_pointer(struct tcb *tcb) { __asm__ volatile("msr tpidr_el
 struct tcb *make_tls(char *end, struct thread *thread) {
     size_t align = tls && tls->align > 16 ? tls->align : 16;
     struct tcb *tcb = (struct tcb *)((u64)(end - sizeof(struct tcb)) / align * align);
-    if (tls) memcpy((char *)tcb - round_up(tls->memsz, tls->align), (void *)tls->vaddr, tls->filesz);
+    if (tls) memcpy((char *)tcb - round_up(tls->memsz, tls->align), (void *)(program.base + tls->vaddr), tls->filesz);
     *tcb = (struct tcb){tcb, NULL, thread};
     return tcb;
 }
 static void set_thread_pointer(struct tcb *tcb) { sysarch(SET_FSBASE, &tcb); }
 #endif
 
-void init_tls(char **env) {
+void find_program(char **env) {
     while (*env) env++;
     for (const struct auxv *aux = (void *)(env + 1); aux->tag; aux++) {
-        if (aux->tag == 3) headers = (void *)aux->value;
-        if (aux->tag == 5) header_count = (u16)aux->value;
+        if (aux->tag == 3) program.headers = (void *)aux->value;
+        if (aux->tag == 5) program.count = (u16)aux->value;
     }
-    for (u16 at = 0; at < header_count; at++)
-        if (headers[at].type == PT_TLS) tls = &headers[at];
+    for (u16 at = 0; at < program.count; at++)
+        if (program.headers[at].type == PT_PHDR) program.base = (u64)program.headers - program.headers[at].vaddr;
+}
+
+void init_tls(char **env) {
+    find_program(env);
+    for (u16 at = 0; at < program.count; at++)
+        if (program.headers[at].type == PT_TLS) tls = &program.headers[at];
     // errno is not available yet; the calls cannot fail.
     size_t size = round_up(tls_room(), 4096);
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
@@ -77,6 +80,8 @@ static void run(void *argument) {
     struct thread *thread = argument;
     thread->result = thread->function(thread->argument);
     thr_exit(&thread->state);
+    // The call returns in the last thread.
+    _exit(0);
 }
 
 int pthread_create(pthread_t *place, const void *attributes, void *(*function)(void *), void *argument) {
@@ -115,6 +120,6 @@ int raise(int signal) {
 
 // Weak, because a program may report more objects.
 __attribute__((weak)) int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data) {
-    struct dl_phdr_info info = {0, __progname, headers, header_count, 1, 0, tls ? 1 : 0, NULL};
+    struct dl_phdr_info info = {program.base, __progname, program.headers, program.count, 1, 0, tls ? 1 : 0, NULL};
     return callback(&info, sizeof info, data);
 }

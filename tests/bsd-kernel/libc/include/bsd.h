@@ -140,6 +140,12 @@ static inline __attribute__((always_inline)) void ticks(u64 count) { TEST_CALL(0
 // Requests ticks at any address, which only profil(2) counts.
 static inline void charge(u64 pc, u64 count) { TEST_CALL(0x676d0002, pc, count); }
 
+// Requests ticks of which the interval-timer clock hears only at the end.
+static inline __attribute__((always_inline)) void late_ticks(u64 count) { TEST_CALL(0x676d0004, count, 0); }
+
+// Takes the time of ticks in the kernel. The profile has the ticks at the instruction after the call.
+static inline __attribute__((always_inline)) void system_ticks(u64 count) { TEST_CALL(0x676d0005, count, 0); }
+
 // Prints text on standard output.
 void say(const char *);
 void say_number(const char *, long);

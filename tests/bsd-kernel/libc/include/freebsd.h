@@ -8,9 +8,21 @@
 #define RFFDG 4
 #define RFPROC 0x10
 #define RFMEM 0x20
+#define RFNOWAIT 0x40
 #define RFCFDG 0x1000
 #define RFTHREAD 0x2000
+#define RFSIGSHARE 0x4000
+#define RFLINUXTHPN 0x10000
+#define RFSTOPPED 0x20000
+#define RFHIGHPID 0x40000
+#define RFTSIGZMB 0x80000
+#define RFTSIGFLAGS(signal) ((signal) << 20)
+#define RFPROCDESC 0x10000000
 #define RFSPAWN 0x80000000u
+#define PD_DAEMON 1
+#define PD_CLOEXEC 2
+#define WNOHANG 1
+#define WLINUXCLONE 0x80000000u
 #define ECAPMODE 94
 
 typedef struct { u32 bits[4]; } sigset_t;
@@ -55,6 +67,8 @@ int fstatat(int, const char *, struct stat *, int);
 int profil(char *, size_t, u64, u32);
 pid_t rfork(int) __attribute__((returns_twice));
 pid_t pdfork(int *, int);
+pid_t pdrfork(int *, int, int) __attribute__((returns_twice));
+int pdgetpid(int, pid_t *);
 int fexecve(int, char *const *, char *const *);
 int execv(const char *, char *const *);
 int execvp(const char *, char *const *);
@@ -69,6 +83,7 @@ int chroot(const char *);
 int sysctl(const int *, u32, void *, size_t *, const void *, size_t);
 int __sysctlbyname(const char *, size_t, void *, size_t *, const void *, size_t);
 int thr_self(long *);
+void thr_exit(long *);
 int thr_kill(long, int);
 int ktimer_create(int, const void *, int *);
 int ktimer_settime(int, int, const struct itimerspec *, struct itimerspec *);

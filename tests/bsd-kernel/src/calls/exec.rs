@@ -1,4 +1,7 @@
 //! The start of programs: the first program, and programs that execve starts.
+//!
+//! Source: FreeBSD's sys/kern/kern_exec.c (`do_execve`, of 2015 for the end of profil(2)). Seen on FreeBSD 15.1 (amd64): the start of
+//! programs.
 
 use std::cell::RefCell;
 use std::os::fd::AsRawFd;
@@ -125,10 +128,12 @@ fn execute(kernel: &mut Kernel, id: ThreadId, program: Executable, [arguments, e
     let descriptors = state.descriptors.borrow().clone();
     state.descriptors = Rc::new(RefCell::new(descriptors));
     state.descriptors.borrow_mut().close_at_exec();
-    for action in &mut state.actions {
-        // Ignored signals stay ignored.
-        *action = if action.handler == 1 { Action { handler: 1, ..Action::default() } } else { Action::default() };
-    }
+    // Ignored signals stay ignored. exec ends the sharing of actions.
+    let kept = |action: &Action| {
+        if action.handler == 1 { Action { handler: 1, ..Action::default() } } else { Action::default() }
+    };
+    let actions = state.actions.borrow().iter().map(kept).collect();
+    state.actions = Rc::new(RefCell::new(actions));
     // Interval timers survive, profiling and other timers do not.
     state.profil = Default::default();
     // OpenBSD: `kern/subr_prof.c` 1.43 (2025-08-15), not seen on a real kernel.

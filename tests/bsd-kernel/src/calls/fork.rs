@@ -1,14 +1,20 @@
 //! New processes: fork, vfork, rfork, pdfork.
+//!
+//! Source: FreeBSD's sys/kern/kern_fork.c (`fork1`, `do_fork`), sys/kern/kern_resource.c, sys/sys/resourcevar.h (`struct pstats`). Seen on
+//! FreeBSD 15.1 (amd64): fork(2), whose child inherits the profile.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use nix::errno::Errno;
+
 use crate::calls::mapping::apply_inheritance;
 use crate::clock::IntervalTimer;
 use crate::descriptors::{Descriptors, Open};
-use crate::kernel::{Kernel, Outcome, Process, ProcessId, Reply, ThreadId, Wait};
+use crate::kernel::{Described, INIT, Kernel, Outcome, Process, ProcessId, Reply, ThreadId, Wait};
 use crate::record::Kind;
 use crate::returning::{CARRY, lose};
+use crate::signal::SIGCHLD;
 
 /// How a child inherits its parent's descriptors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +48,25 @@ pub struct Copy {
     pub waits: bool,
     /// How the child inherits the descriptors.
     pub files: Files,
+    /// Whether parent and child share the actions of signals.
+    pub shares_actions: bool,
+    /// Whether the child has init for its parent.
+    pub is_abandoned: bool,
+    /// The signal that the parent gets when the child ends; 0 for none.
+    pub exit_signal: u32,
 }
 
 /// fork(2).
-pub const FORK: Copy = Copy { shares_memory: false, waits: false, files: Files::Copied };
+pub const FORK: Copy = Copy {
+    shares_memory: false,
+    waits: false,
+    files: Files::Copied,
+    shares_actions: false,
+    is_abandoned: false,
+    exit_signal: SIGCHLD,
+};
 /// vfork(2).
-pub const VFORK: Copy = Copy { shares_memory: true, waits: true, files: Files::Copied };
+pub const VFORK: Copy = Copy { shares_memory: true, waits: true, ..FORK };
 
 /// Copies the process of a thread. The child has only that thread.
 ///
@@ -64,7 +83,7 @@ pub fn copy(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Result<ProcessId, c
     let descriptors = how.files.inherited(&parent.descriptors);
     let process = Process {
         id: child,
-        parent: parent.id,
+        parent: if how.is_abandoned { INIT } else { parent.id },
         name: parent.name.clone(),
         path: parent.path.clone(),
         arguments: parent.arguments.clone(),
@@ -75,7 +94,11 @@ pub fn copy(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Result<ProcessId, c
         root: parent.root.clone(),
         credentials: parent.credentials,
         unveiled: parent.unveiled.clone(),
-        actions: parent.actions.clone(),
+        actions: if how.shares_actions {
+            Rc::clone(&parent.actions)
+        } else {
+            Rc::new(RefCell::new(parent.actions.borrow().clone()))
+        },
         pending: Vec::new(),
         // The child inherits the profiling state and parameters.
         profil: parent.profil,
@@ -92,6 +115,9 @@ pub fn copy(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Result<ProcessId, c
         limits: parent.limits.clone(),
         mask: parent.mask,
         ticks: 0,
+        system_ticks: 0,
+        exit_signal: how.exit_signal,
+        is_in_jail: parent.is_in_jail,
     };
     kernel.processes.insert(child, process);
     let (mut registers, mask, alternate) = {
@@ -123,16 +149,32 @@ pub fn call(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Outcome {
     Ok(Reply::Pair(u64::from(child), 0))
 }
 
-/// pdfork(fd, flags).
+/// The flags of pdfork(2).
+const PD_DAEMON: u64 = 1;
+const PD_CLOEXEC: u64 = 2;
+
+/// Makes a child with a process descriptor, whose number goes to an address. If the last descriptor is closed, the child ends by SIGKILL,
+/// unless the flags have PD_DAEMON. As long as a descriptor is open, the child's end sends no signal, and only a wait for its own number
+/// finds the child.
+///
+/// Source: sys/kern/sys_procdesc.c, sys/kern/kern_exit.c (`proc_to_reap`), pdfork(2). Not seen on a real kernel.
 ///
 /// # Errors
 ///
-/// As pdfork(2).
-pub fn with_descriptor(kernel: &mut Kernel, id: ThreadId, [number, _, ..]: [u64; 6]) -> Outcome {
+/// EINVAL for other flags, EFAULT, and the errors of fork(2).
+pub fn with_descriptor(kernel: &mut Kernel, id: ThreadId, number: u64, flags: u64, how: Copy) -> Outcome {
+    if flags & 0xffff_ffff & !(PD_DAEMON | PD_CLOEXEC) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
     kernel.task(id).write(number, &[0; 4])?;
-    let child = copy(kernel, id, FORK)?;
+    let child = copy(kernel, id, how)?;
     let open = Rc::new(Open::Process(child));
-    let fd = kernel.process_of(id).descriptors.borrow_mut().add(open, true, 0);
+    kernel.described.push(Described { id: child, open: Rc::downgrade(&open), is_daemon: flags & PD_DAEMON != 0 });
+    let closes_at_exec = flags & PD_CLOEXEC != 0;
+    let fd = kernel.process_of(id).descriptors.borrow_mut().add(open, closes_at_exec, 0);
     kernel.task(id).write(number, &fd.to_le_bytes())?;
+    if how.waits {
+        return Ok(Reply::Wait(Wait::Vfork(child)));
+    }
     Ok(Reply::Pair(u64::from(child), 0))
 }

@@ -86,15 +86,18 @@ pub fn yields(_: &mut Kernel, _: ThreadId, _: [u64; 6]) -> Outcome {
 /// ECHILD, EFAULT.
 pub fn wait4(kernel: &mut Kernel, id: ThreadId, [which, status, options, usage, ..]: [u64; 6]) -> Outcome {
     const WNOHANG: u64 = 1;
+    /// FreeBSD: children whose end sends another signal than SIGCHLD.
+    const WLINUXCLONE: u64 = 0x8000_0000;
     if usage != 0 {
         kernel.note(id, Kind::Unsupported, "wait4 with usage");
     }
     let which = i64::from(which as i32);
     let (process, task) = (kernel.thread(id).process, kernel.task(id));
-    match kernel.reap(process, which, status, task)? {
+    let is_clone = options & WLINUXCLONE != 0;
+    match kernel.reap(process, (which, is_clone), status, task)? {
         Some(reply) => Ok(reply),
         None if options & WNOHANG != 0 => Ok(Reply::Value(0)),
-        None => Ok(Reply::Wait(Wait::Child { which, status })),
+        None => Ok(Reply::Wait(Wait::Child { which, status, is_clone })),
     }
 }
 

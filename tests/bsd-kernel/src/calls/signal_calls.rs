@@ -26,9 +26,9 @@ pub fn action(kernel: &mut Kernel, id: ThreadId, signal: u64, new: Option<Action
         return Err(Errno::EINVAL);
     }
     let process = kernel.process_of(id);
-    let old = process.actions[signal as usize];
+    let old = process.action(signal);
     if let Some(new) = new {
-        process.actions[signal as usize] = new;
+        process.set_action(signal, new);
         if new.is_ignored(signal) {
             process.pending.retain(|info| info.signal != signal);
             let threads = kernel.threads_of(kernel.threads[&id].process);

@@ -21,6 +21,8 @@ pub enum ClockId {
     Monotonic,
     /// CPU time of the process.
     Process,
+    /// CPU time of the process outside system calls.
+    User,
     /// CPU time of the thread.
     Thread,
 }
@@ -28,10 +30,12 @@ pub enum ClockId {
 /// clock_gettime of a clock: nanoseconds.
 pub fn look(kernel: &mut Kernel, id: ThreadId, clock: ClockId) -> u64 {
     kernel.clock.pass(LOOK);
+    let process = &kernel.processes[&kernel.threads[&id].process];
     match clock {
         ClockId::Real => kernel.clock.real(),
         ClockId::Monotonic => kernel.clock.now(),
-        ClockId::Process => kernel.clock.of_ticks(kernel.processes[&kernel.threads[&id].process].ticks),
+        ClockId::Process => kernel.clock.of_ticks(process.ticks),
+        ClockId::User => kernel.clock.of_ticks(process.ticks - process.system_ticks),
         ClockId::Thread => kernel.clock.of_ticks(kernel.threads[&id].ticks),
     }
 }

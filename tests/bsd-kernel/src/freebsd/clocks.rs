@@ -1,4 +1,7 @@
 //! Clocks, timers and profil(2).
+//!
+//! Source: sys/kern/kern_time.c (`kern_clock_gettime`, `kern_ktimer_create`), sys/kern/subr_prof.c (`sys_profil`). Seen on FreeBSD 15.1
+//! (amd64): profil(2), the process's clock; not the timers of ktimer_create(2).
 
 use nix::errno::Errno;
 
@@ -26,8 +29,10 @@ pub(super) fn clock_gettime(kernel: &mut Kernel, id: ThreadId, [clock, time, ..]
         // CLOCK_MONOTONIC, CLOCK_UPTIME and their variants.
         4 | 5 | 7 | 8 | 11 | 12 => ClockId::Monotonic,
         14 => ClockId::Thread,
-        // CLOCK_VIRTUAL, CLOCK_PROF, CLOCK_PROCESS_CPUTIME_ID.
-        1 | 2 | 15 => ClockId::Process,
+        // CLOCK_VIRTUAL.
+        1 => ClockId::User,
+        // CLOCK_PROF, CLOCK_PROCESS_CPUTIME_ID.
+        2 | 15 => ClockId::Process,
         _ => return Err(Errno::EINVAL.into()),
     };
     let now = look(kernel, id, clock);

@@ -1,4 +1,7 @@
 //! Signal frames of FreeBSD amd64: the trampoline, siginfo and ucontext.
+//!
+//! Source: sys/amd64/amd64/exec_machdep.c (`sendsig`, `sys_sigreturn`), sys/amd64/amd64/sigtramp.S, sys/x86/include/ucontext.h. Seen on
+//! FreeBSD 15.1 (amd64): handlers of profiled programs read the context and return.
 
 use nix::errno::Errno;
 

@@ -1,4 +1,6 @@
 //! `kern.proc.vmmap`: the mappings of a process, as `struct kinfo_vmentry` of `sys/user.h`.
+//!
+//! Source: sys/kern/kern_proc.c (`kern_proc_vmmap_out`), sys/sys/user.h. Not seen on a real kernel.
 
 use std::fs;
 

@@ -1,8 +1,10 @@
 //! Signals with FreeBSD's structures: sets of 128 bits, actions of 32 bytes.
+//!
+//! Source: sys/kern/kern_sig.c, sys/sys/signal.h. Seen on FreeBSD 15.1 (amd64): sigaction(2) and sigprocmask(2) in profiled programs.
 
 use nix::errno::Errno;
 
-use crate::calls::signal_calls::{action, mask, suspend};
+use crate::calls::signal_calls::{action, alternate_stack, mask, suspend};
 use crate::calls::timers::read_timespec;
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId, Wait};
 use crate::signal::{Action, SignalSet};
@@ -46,6 +48,12 @@ pub(super) fn sigprocmask(kernel: &mut Kernel, id: ThreadId, [how, set, old, ..]
         write_set(task, old, before)?;
     }
     Ok(Reply::Value(0))
+}
+
+/// sigaltstack(new, old).
+pub(super) fn sigaltstack(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
+    const LEAST: u64 = 2048;
+    alternate_stack(kernel, id, arguments, LEAST, |_, _, _| Ok(()))
 }
 
 /// sigsuspend(mask).

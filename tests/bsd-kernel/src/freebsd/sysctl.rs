@@ -1,11 +1,13 @@
 //! System variables.
+//!
+//! Source: sys/kern/kern_sysctl.c (`userland_sysctl`). Seen on FreeBSD 15.1 (amd64): a program reads variables.
 
 use nix::errno::Errno;
 
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
 
-use super::mappings;
+use super::{jail, mappings};
 
 /// A number that stands for the ID of the calling process.
 const OWN: u32 = u32::MAX - 1;
@@ -18,30 +20,44 @@ struct Variable {
     name: &'static [u8],
     numbers: &'static [u32],
     is_capability: bool,
+    /// Whether only those who may debug the process may read the variable.
+    is_for_debuggers: bool,
     value: fn(&mut Kernel, ThreadId) -> Vec<u8>,
 }
 
+impl Variable {
+    /// A variable that capability mode may not read.
+    const fn new(
+        name: &'static [u8],
+        numbers: &'static [u32],
+        value: fn(&mut Kernel, ThreadId) -> Vec<u8>,
+    ) -> Variable {
+        Variable { name, numbers, is_capability: false, is_for_debuggers: false, value }
+    }
+
+    /// The same variable with CTLFLAG_CAPRD.
+    const fn in_capability_mode(self) -> Variable {
+        Variable { is_capability: true, ..self }
+    }
+
+    /// The same variable for those who may debug the process.
+    const fn for_debuggers(self) -> Variable {
+        Variable { is_for_debuggers: true, ..self }
+    }
+}
+
+/// Source: sys/kern/kern_mib.c, sys/kern/kern_clock.c (`kern.clockrate`, without CTLFLAG_CAPRD), sys/kern/kern_proc.c (`kern.proc`).
+/// Seen on FreeBSD 15.1 (amd64): the rates of the clocks.
 static VARIABLES: &[Variable] = &[
-    Variable { name: b"kern.osreldate", numbers: &[1, 24], is_capability: true, value: |_, _| int(OSRELDATE) },
-    // Without CTLFLAG_CAPRD.
-    Variable { name: b"kern.clockrate", numbers: &[1, 12], is_capability: false, value: clockrate },
-    Variable { name: b"hw.ncpu", numbers: &[6, 3], is_capability: true, value: |kernel, _| int(kernel.processors) },
-    Variable { name: b"hw.pagesize", numbers: &[6, 7], is_capability: true, value: |_, _| int(4096) },
-    Variable {
-        name: b"kern.hostname",
-        numbers: &[1, 10],
-        is_capability: true,
-        value: |_, _| b"bsd.example\0".to_vec(),
-    },
-    Variable { name: b"kern.proc.args", numbers: &[1, 14, 7, OWN], is_capability: false, value: arguments },
+    Variable::new(b"kern.osreldate", &[1, 24], |_, _| int(OSRELDATE)).in_capability_mode(),
+    Variable::new(b"kern.clockrate", &[1, 12], clockrate),
+    Variable::new(b"hw.ncpu", &[6, 3], |kernel, _| int(kernel.processors)).in_capability_mode(),
+    Variable::new(b"hw.pagesize", &[6, 7], |_, _| int(4096)).in_capability_mode(),
+    Variable::new(b"kern.hostname", &[1, 10], |_, _| b"bsd.example\0".to_vec()).in_capability_mode(),
+    Variable::new(b"kern.proc.args", &[1, 14, 7, OWN], arguments),
     // KERN_PROC_PATHNAME of the process itself.
-    Variable { name: b"kern.proc.pathname", numbers: &[1, 14, 12, u32::MAX], is_capability: false, value: pathname },
-    Variable {
-        name: b"kern.proc.vmmap",
-        numbers: &[1, 14, 32, OWN],
-        is_capability: false,
-        value: |kernel, id| mappings::list(kernel.task(id)),
-    },
+    Variable::new(b"kern.proc.pathname", &[1, 14, 12, u32::MAX], pathname),
+    Variable::new(b"kern.proc.vmmap", &[1, 14, 32, OWN], |kernel, id| mappings::list(kernel.task(id))).for_debuggers(),
 ];
 
 fn int(value: u64) -> Vec<u8> {
@@ -107,6 +123,9 @@ fn read(kernel: &mut Kernel, id: ThreadId, found: Option<&Variable>, name: &str,
     let is_refused = kernel.process_of(id).is_in_capability_mode && !variable.is_capability;
     if is_refused || new != 0 {
         kernel.note(id, Kind::Refused, &format!("the system variable {name}"));
+        return Err(Errno::EPERM.into());
+    }
+    if variable.is_for_debuggers && jail::refuses(kernel, id, &format!("the system variable {name}")) {
         return Err(Errno::EPERM.into());
     }
     let value = (variable.value)(kernel, id);

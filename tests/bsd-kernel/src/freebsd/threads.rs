@@ -1,4 +1,7 @@
 //! Threads: the thr_ calls, _umtx_op, the base of thread-local storage.
+//!
+//! Source: sys/kern/kern_thr.c, sys/kern/kern_umtx.c, sys/amd64/amd64/vm_machdep.c (`cpu_set_upcall`), sys/amd64/amd64/sys_machdep.c. Seen
+//! on FreeBSD 15.1 (amd64): threads of libthr, and the runtime's thread, which libthr does not know.
 
 use nix::errno::Errno;
 
@@ -54,7 +57,10 @@ pub(super) fn own_id(kernel: &mut Kernel, id: ThreadId, [place, ..]: [u64; 6]) -
     Ok(Reply::Value(0))
 }
 
-/// thr_exit(state): sets the word at `state` to 1 and wakes the threads that wait for the word.
+/// thr_exit(state): sets the word at `state` to 1 and wakes the threads that wait for the word. The call returns in the last thread of a
+/// process, which must end the process itself.
+///
+/// Source: sys/kern/kern_thr.c (`sys_thr_exit`, `kern_thr_exit`), thr_exit(2). Not seen on a real kernel.
 pub(super) fn exit(kernel: &mut Kernel, id: ThreadId, [state, ..]: [u64; 6]) -> Outcome {
     let process = kernel.thread(id).process;
     if state != 0 {
@@ -62,14 +68,15 @@ pub(super) fn exit(kernel: &mut Kernel, id: ThreadId, [state, ..]: [u64; 6]) -> 
         let _ = wake(kernel, id, state, u64::MAX);
     }
     if kernel.threads_of(process).len() == 1 {
-        kernel.end_process(process, 0);
-    } else {
-        kernel.end_thread(id);
+        return Ok(Reply::Value(0));
     }
+    kernel.end_thread(id);
     Ok(Reply::Switched)
 }
 
-/// thr_kill(thread, signal). Thread -1 means all other threads.
+/// thr_kill(thread, signal). Thread -1 means all other threads; without other threads, the call fails with ESRCH.
+///
+/// Source: sys/kern/kern_thr.c (`sys_thr_kill`), thr_kill(2). Not seen on a real kernel for thread -1.
 pub(super) fn kill(kernel: &mut Kernel, id: ThreadId, [thread, signal, ..]: [u64; 6]) -> Outcome {
     let signal = check(kernel, signal)?;
     let process = kernel.thread(id).process;

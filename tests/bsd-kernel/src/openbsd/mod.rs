@@ -13,7 +13,7 @@ mod sysctl;
 mod threads;
 mod unveil;
 
-use crate::clock::Rates;
+use crate::clock::{Rates, Reload};
 use crate::image::{Brand, Image};
 use crate::kernel::{AuxiliaryVector, Personality};
 
@@ -25,6 +25,7 @@ use crate::kernel::{AuxiliaryVector, Personality};
 pub static OPENBSD: Personality = Personality {
     name: "openbsd",
     brand: Brand { os_abi: None, note: b"OpenBSD" },
+    reload: Reload::Always,
     rates: Rates { hz: 100, stathz: 100, profhz: 1000 },
     calls: numbers::CALLS,
     zeroes_registers: false,

@@ -2,14 +2,13 @@
 
 use core::arch::naked_asm;
 
-use super::super::start::{CLEANUP, finish};
+use super::super::start::CLEANUP;
 
 /// The entry point of the program. x0 is the address of argc, followed by argv and the environment. x2 is the address of the dynamic
 /// linker's cleanup function, which must be called at exit; 0 in a static program.
 ///
-/// `__libc_start1(argc, argv, env, cleanup, main)` registers `cleanup` first in a dynamic program, so `cleanup` runs last at exit.
-/// gmon passes [`finish`] instead, which calls the dynamic linker's function and then writes the profile: destructors are profiled
-/// too. FreeBSD 13 and older have no `__libc_start1`; the linker reports an undefined symbol.
+/// `__libc_start1(argc, argv, env, cleanup, main)` registers `cleanup` in a dynamic program. FreeBSD 13 and older have no
+/// `__libc_start1`; the linker reports an undefined symbol.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _start() -> ! {
@@ -21,19 +20,17 @@ unsafe extern "C" fn _start() -> ! {
         "    mov     x30, #0",
         "    adrp    x9, {cleanup}",
         "    str     x2, [x9, :lo12:{cleanup}]",
+        "    mov     x3, x2",
         "    add     x1, x0, #8", // argv
         "    ldr     x0, [x0]",   // argc
         "    add     x2, x1, x0, lsl #3",
         "    add     x2, x2, #8", // env
-        "    adrp    x3, {finish}",
-        "    add     x3, x3, :lo12:{finish}",
         "    adrp    x4, {main}",
         "    add     x4, x4, :lo12:{main}",
         "    bl      __libc_start1",
         "    brk     #1", // never reached
         ".cfi_endproc",
         cleanup = sym CLEANUP,
-        finish = sym finish,
         main = sym main_of_the_program,
     )
 }

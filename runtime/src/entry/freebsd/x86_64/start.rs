@@ -2,14 +2,13 @@
 
 use core::arch::naked_asm;
 
-use super::super::start::{CLEANUP, finish};
+use super::super::start::CLEANUP;
 
 /// The entry point of the program. rdi is the address of argc, followed by argv and the environment. rsi is the address of the dynamic
 /// linker's cleanup function, which must be called at exit; 0 in a static program.
 ///
-/// `__libc_start1(argc, argv, env, cleanup, main)` registers `cleanup` first in a dynamic program, so `cleanup` runs last at exit.
-/// gmon passes [`finish`] instead, which calls the dynamic linker's function and then writes the profile: destructors are profiled
-/// too. FreeBSD 13 and older have no `__libc_start1`; the linker reports an undefined symbol.
+/// `__libc_start1(argc, argv, env, cleanup, main)` registers `cleanup` in a dynamic program. FreeBSD 13 and older have no
+/// `__libc_start1`; the linker reports an undefined symbol.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _start() -> ! {
@@ -19,18 +18,17 @@ unsafe extern "C" fn _start() -> ! {
         "    endbr64",
         "    xor     ebp, ebp", // the outermost frame
         "    mov     [rip + {cleanup}], rsi",
+        "    mov     rcx, rsi",
         "    movsxd  rax, dword ptr [rdi]",
         "    lea     rsi, [rdi + 8]",           // argv
         "    lea     rdx, [rdi + 8*rax + 16]",  // env
         "    mov     edi, eax",                 // argc
-        "    lea     rcx, [rip + {finish}]",
         "    lea     r8, [rip + {main}]",
         "    and     rsp, -16",
         "    call    __libc_start1@PLT",
         "    hlt", // never reached
         ".cfi_endproc",
         cleanup = sym CLEANUP,
-        finish = sym finish,
         main = sym main_of_the_program,
     )
 }

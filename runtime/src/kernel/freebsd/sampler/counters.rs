@@ -3,10 +3,34 @@
 //! The kernel increments a counter by a read, an addition and a write on behalf of the interrupted thread, and does not check for
 //! overflow: at 8128 ticks per second a counter wraps after 8 seconds in one place. gmon therefore reads the counters before a
 //! counter can wrap, and adds the difference from the last value to a 32-bit bin: see [`differences`].
+//!
+//! The kernel charges system time when a system call returns: all of its ticks at one time, modulo 65,536, to the counter of the
+//! instruction after the call. A difference can therefore be large although the process used little CPU time since the last reading.
+//! [`read`] compares such a difference with the system time that the kernel may not have charged before.
+
+use core::cell::Cell;
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use super::differences;
-use crate::os::{Errno, count_samples, give_way, map};
+use super::rate::profrate;
+use crate::os::{Errno, count_samples, give_way, map, system_time};
 use crate::samples::bins;
+
+unsafe extern "C" {
+    /// A function that stands for the C library.
+    fn __error() -> *mut c_int;
+}
+
+/// The process's system time at the last reading, in nanoseconds.
+static READ_AT: AtomicU64 = AtomicU64::new(0);
+/// The process's system time at the reading before the last reading that found a change. In a process with one thread, the kernel has
+/// charged all system time before: a thread that is in a system call changes no counter.
+static CHARGED_UNTIL: AtomicU64 = AtomicU64::new(0);
+/// Whether system calls return to the program's code. In a dynamic program, they return to the C library, which has no counters.
+static CALLS_RETURN_TO_COUNTERS: AtomicBool = AtomicBool::new(false);
+/// Set if ticks of a system call may be missing.
+static MAY_MISS_CHARGE: AtomicBool = AtomicBool::new(false);
 
 /// Starts the kernel's sampling.
 pub(super) fn start() -> Result<(), Errno> {
@@ -19,7 +43,11 @@ pub(super) fn start() -> Result<(), Errno> {
         }
         // SAFETY: new memory of whole pages that is never freed.
         unsafe { differences::watch(counters.cast(), seen.cast(), size) };
+        CALLS_RETURN_TO_COUNTERS.store(bins::covers(__error as *const () as usize), SeqCst);
     }
+    let system = system_time();
+    READ_AT.store(system, SeqCst);
+    CHARGED_UNTIL.store(system, SeqCst);
     let counters = differences::counters().expose_provenance();
     // SAFETY: `counters` has at least `area.size` bytes and is never unmapped.
     unsafe { count_samples(counters, area.size, area.offset, area.scale) }
@@ -35,29 +63,66 @@ pub(super) fn stop() {
 
 /// Reads the counters and adds the differences to the bins.
 pub(super) fn collect() {
-    read(bins::count_in);
+    read(true);
+}
+
+/// Whether ticks of a system call may be missing: the call may have used more ticks than a counter holds.
+pub(super) fn may_miss_charge() -> bool {
+    MAY_MISS_CHARGE.load(SeqCst) && CALLS_RETURN_TO_COUNTERS.load(SeqCst)
+}
+
+/// The CPU time of a number of ticks, in nanoseconds.
+pub(super) fn time_of(ticks: u16) -> u64 {
+    const SECOND: u64 = 1_000_000_000;
+    u64::from(ticks) * SECOND / u64::from(profrate().max(1))
 }
 
 /// Reads the counters and discards the differences.
 pub(super) fn discard() {
-    read(|_, _| {});
+    read(false);
 }
 
 /// Discards the differences in the child of a `fork`, because the ticks belong to the parent.
 pub(super) fn forget() {
     differences::allow_reading();
     discard();
+    MAY_MISS_CHARGE.store(false, SeqCst);
 }
 
-/// Calls `each` with the index and the difference of each counter that changed since the last reading.
-fn read(each: impl Fn(usize, u16)) {
+/// Reads the counters. With `counts`, adds the differences to the bins. A difference from [`MOST`] on is a charge if the kernel may not
+/// have charged that much system time before; otherwise the difference is a decrement.
+#[inline(never)]
+fn read(counts: bool) {
+    let (system, most) = (system_time(), time_of(MOST));
+    let uncharged = system.saturating_sub(CHARGED_UNTIL.load(SeqCst));
+    let is_changed = Cell::new(false);
     let wait = || {
         give_way();
         true
     };
-    differences::read(MOST, wait, |bin, _, added| each(bin, added));
+    // The largest difference is the most frequent decrement.
+    differences::read(u16::MAX, wait, |bin, _, added| {
+        is_changed.set(true);
+        if !counts {
+            return;
+        }
+        if added < MOST || uncharged >= most {
+            bins::count_in(bin, added);
+        } else if system >= most {
+            // In a process with several threads, a thread may have been in a system call all the time.
+            MAY_MISS_CHARGE.store(true, SeqCst);
+        }
+    });
+    let read_at = READ_AT.swap(system, SeqCst);
+    if is_changed.get() {
+        CHARGED_UNTIL.store(read_at, SeqCst);
+        // 65,536 ticks are 8 / 7 of MOST.
+        if counts && uncharged >= most + most / 7 {
+            MAY_MISS_CHARGE.store(true, SeqCst);
+        }
+    }
 }
 
-/// Differences from this value on are decrements. A decrement is at most 8192, about a second of ticks: a thread may wait that long for
+/// Differences from this value on are decrements, unless they are charges of system time. A decrement is at most 8192, about a second of ticks: a thread may wait that long for
 /// a processor between the kernel's read and write.
 pub(super) const MOST: u16 = 7 << 13;

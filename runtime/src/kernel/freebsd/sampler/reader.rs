@@ -2,7 +2,7 @@
 //!
 //! Only a thread can read the counters in time without disturbing the program: a timer's signal would interrupt system calls of the
 //! program, and the only timer of CPU time, `ITIMER_PROF`, belongs to the program and keeps running across `execve`. The C library
-//! does not know the thread: the thread has no thread-local storage, calls no function of the program, and blocks all signals.
+//! does not know the thread: the thread has no thread-local variables, calls no function of the program, and blocks all signals.
 
 use core::ffi::c_void;
 use core::sync::atomic::{
@@ -11,12 +11,17 @@ use core::sync::atomic::{
 };
 
 use super::counters::{self, MOST};
-use super::rate::profrate;
 use crate::file::is_live;
-use crate::message::say_error;
+use crate::message::{say, say_error};
 use crate::os::{
-    Errno, block_signals, end_thread, map, process_time, processors, set_blocked_signals, start_thread, unmap, wait,
+    Errno, block_signals, end_thread, exit_process, is_only_thread, map, process_time, processors, set_blocked_signals,
+    start_thread, unmap, wait,
 };
+
+unsafe extern "C" {
+    /// The end of the profile, by the name for programs: the function is above this module.
+    safe fn _mcleanup();
+}
 
 /// Set once the thread was started.
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
@@ -78,12 +83,15 @@ pub(super) fn after_fork_in_child() {
 
 /// Half of the CPU time, in nanoseconds, in which one counter can reach [`MOST`].
 fn safe_time() -> u64 {
-    u64::from(MOST) * SECOND / u64::from(profrate().max(1)) / 2
+    counters::time_of(MOST) / 2
 }
 
 /// The thread's function: reads the counters often enough. The thread sleeps so briefly that even if all processors work for the
 /// process, the process uses no more than the safe time between two readings. The other half of the time in which a counter can wrap
 /// is for wake-ups that come late.
+///
+/// The thread ends the process once all threads of the program have ended: without this thread, `thr_exit` of the last thread would
+/// return to the program, but the kernel counts this thread as one that is left.
 unsafe extern "C" fn run(_: *mut c_void) {
     let safe = safe_time();
     let processors = u64::from(processors().max(1));
@@ -91,6 +99,10 @@ unsafe extern "C" fn run(_: *mut c_void) {
     while !IS_OVER.load(Relaxed) {
         let longest = if is_live() { LONGEST_LIVE } else { safe };
         wait((safe.saturating_sub(used) / processors).clamp(SHORTEST, longest.max(SHORTEST)));
+        if is_only_thread() {
+            _mcleanup();
+            exit_process(0);
+        }
         let now = process_time();
         used = now.zip(read_at).map_or(safe, |(now, then)| now.saturating_sub(then));
         if used >= safe / IDLE_PART {
@@ -101,8 +113,12 @@ unsafe extern "C" fn run(_: *mut c_void) {
     end_thread()
 }
 
-/// Prints that ticks may be lost, if the thread could not be started and the process ran long enough for a counter to wrap.
+/// Prints that ticks may be lost, if the thread could not be started and the process ran long enough for a counter to wrap, or if one
+/// system call may have used more ticks than a counter holds.
 pub(super) fn report() {
+    if counters::may_miss_charge() {
+        say(&[b"samples may be missing: a system call may have used more CPU time than a counter holds"]);
+    }
     let refused = REFUSED.load(SeqCst);
     if refused != 0 && process_time().is_some_and(|time| time > safe_time()) {
         say_error(&[b"samples may be missing: cannot start a thread that reads the kernel's counters"], Errno(refused));
