@@ -163,4 +163,12 @@ mod tests {
         assert_eq!(order(&[(0, 1), (0, 0)], &[(0, 1, 0), (1, 0, 3)]), [0]);
         assert!(order(&[], &[]).is_empty());
     }
+
+    #[test]
+    fn a_cluster_may_have_exactly_the_largest_size_and_the_least_density() {
+        assert_eq!(order(&[(LARGEST - 2, 1), (2, 4)], &[(0, 1, 1)]), [0, 1], "order of the call, not of density");
+        // The caller has a density of 8, and both together of 1. The third function is between them in density.
+        assert_eq!(order(&[(1, 8), (8, 1), (10, 5)], &[(0, 1, 1)]), [0, 1, 2]);
+        assert_eq!(order(&[(1, 8), (9, 1), (10, 5)], &[(0, 1, 1)]), [0, 2, 1]);
+    }
 }

@@ -258,6 +258,10 @@ impl<'data> Rows<'_, 'data> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::contexts::build::with_inlined;
+    use crate::analysis::contexts::call_sites::CallSites;
+    use crate::image::{Code, Machine};
+    use crate::load::stacks::{Place, Stacks};
 
     #[test]
     fn a_row_with_exactly_the_least_percentage_is_shown() {
@@ -268,5 +272,25 @@ mod tests {
             }
         }
         assert_eq!((least(7.0, 100), least(1.1, 1000), least(1.0, 199), least(0.0, 100)), (7, 11, 2, 1));
+    }
+
+    #[test]
+    fn rows_of_one_time_are_in_the_order_of_names() {
+        let symbol = crate::image::Symbol { address: 0x100, name: b"main", is_static: false, is_func: true };
+        let functions = Functions::new(vec![symbol], 0x110);
+        let mut stacks = Stacks::new();
+        for address in [0x104, 0x108] {
+            stacks.push(None, Place::Code(address), 3).unwrap();
+        }
+        let inlined_at = |address: u64| vec![if address < 0x108 { b"zeta".as_slice() } else { b"alpha" }];
+        let code = Code { machine: Machine::X86_64, start: 0x100, bytes: &[] };
+        let sites = CallSites::in_memory(&[], &functions, code);
+        let (tree, inlined) = with_inlined(&stacks, &functions, &sites, Some(&inlined_at));
+        let own: Vec<u64> = tree.all().iter().map(|context| context.ticks).collect();
+        let limit = Limits { top: usize::MAX, least: 1 };
+        let rows = Rows { functions: &functions, inlined: &inlined, limit, total: 6, rate: 100.0 };
+        let table = rows.table(&tree, &own, usize::MAX, |_, _| None);
+        let names: Vec<_> = table.rows.iter().map(|row| row.inlined).collect();
+        assert_eq!(names, [None, Some(b"alpha".as_slice()), Some(b"zeta")]);
     }
 }

@@ -27,7 +27,8 @@ pub(super) fn counts(intermediate: &Intermediate<'_, '_>) -> Vec<Count> {
         // GNU compares functions in unknown files with all other functions by address. This comparison is not an order,
         // and the result depends on which functions the sort compares.
         let compare = |one: &FunctionId, other: &FunctionId| match (place(*one), place(*other)) {
-            (Some(one), Some(other)) if one != other => one.cmp(&other),
+            // Functions of one place stay in the order of addresses.
+            (Some(one), Some(other)) => one.cmp(&other),
             _ => one.cmp(other),
         };
         merge_sort(&mut list, &compare);

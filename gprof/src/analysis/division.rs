@@ -168,7 +168,7 @@ fn total(ticks: &[(u64, u64)]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gmon::Unit;
+    use gmon::{Bins, Unit};
 
     fn innermost(ticks: &[(u64, u64)]) -> Innermost {
         let mut stacks = Stacks::new();
@@ -229,5 +229,22 @@ mod tests {
         assert_eq!(missing(&[0, 12], &[(0x100, 1), (0x104, 5), (0x107, 9)]), 3);
         // Bins with more samples, and addresses without a bin, are no contradiction.
         assert_eq!(missing(&[100, 100], &[(0xff, 1), (0x104, 5), (0x108, 7), (0x9000, 5)]), 0);
+    }
+
+    #[test]
+    fn stacks_do_not_divide_a_negative_count() {
+        let bins = Bins::I64(vec![0, -12]);
+        let histogram = Histogram::new(0x100..0x108, Unit::seconds(100), bins).unwrap();
+        let mut times = [0.0; 2];
+        share(
+            &histogram,
+            &innermost(&[(0x107, 4)]),
+            &[(0x100, 0x105), (0x106, 0x10b)],
+            |piece| *piece,
+            |_, credits| {
+                credits.iter().for_each(|(piece, samples)| times[*piece] += samples);
+            },
+        );
+        assert_eq!(times, [-6.0, -6.0]);
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn warn_if_empty(
     let is_nothing_beyond = stats.outside_images == OutsideImages::default();
     let what = if stats.samples == 0.0 && stats.calls == 0 && !has_blocks && is_nothing_beyond {
         format!("{images}: no samples and no calls: the profile has nothing but a header")
-    } else if stats.samples > 0.0 && stats.attributed + stats.runtime + stats.left_out == 0.0 {
+    } else if stats.samples > 0.0 && stats.left_out == 0.0 {
         format!("{images}: no sample is in any function: does the profile belong to another program?")
     } else {
         return;

@@ -184,3 +184,88 @@ fn arc_line(graph: &Graph, id: ArcId, kind: LineKind) -> EntryLine {
     let range = handed.and_then(|(own, children)| graph.arc_range(Some(arc.parent), arc.child, own + children));
     EntryLine { range, ..EntryLine::new(kind, handed, calls, endpoint) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use gmon::{Histogram, Unit};
+
+    use crate::analysis::contexts::measured::{FunctionTicks, Measured, StackSelection, Ticks};
+    use crate::analysis::contexts::ranges::Range;
+    use crate::analysis::contexts::sums::StackSums;
+    use crate::analysis::contexts::tree::Contexts;
+    use crate::analysis::division::Innermost;
+    use crate::analysis::flat::Flat;
+    use crate::analysis::graph::arcs::Arcs;
+    use crate::analysis::graph::propagate::GraphSelection;
+    use crate::analysis::selection::{ArcSelection, Selections};
+    use crate::image::Symbol;
+    use crate::symbols::functions::Functions;
+
+    /// The lines of `f`, which code outside of all functions and `main` call, and which calls `g`. Of the 100 samples, 36 are
+    /// in `f` itself, 28 in `g` below `f`, and 36 in `main`.
+    fn lines_of_f() -> Vec<EntryLine> {
+        let symbol =
+            |(at, name): (u64, &'static [u8])| Symbol { address: 16 * at, name, is_static: false, is_func: true };
+        let symbols = [(1, &b"main"[..]), (2, b"f"), (3, b"g")].map(symbol);
+        let functions = &Functions::new(symbols.to_vec(), 64);
+        let ids: Vec<FunctionId> = functions.ids().collect();
+        let (main, f, g) = (ids[0], ids[1], ids[2]);
+        let histograms = [Histogram::new(16..64, Unit::seconds(100), vec![36_u64, 36, 28]).unwrap()];
+        let selections = Selections::program(functions);
+        let Selections { flat: selected, time, graph: entries, .. } = &selections;
+        let arcs = [(8, 32, 3), (20, 32, 5), (36, 48, 7)].map(|(from, to, calls)| gmon::Arc::new(from, to, calls));
+        let arcs = Arcs::selected(&arcs, functions, &ArcSelection::default(), &[], true);
+        let selection = StackSelection { flat: selected, time, arcs: &selections.arcs };
+        let mut measured =
+            Measured::new(Contexts::default(), functions, selection, StackSums { stacks: 100, ..StackSums::default() });
+        let ticks = |own, below| Ticks { own, below };
+        for (id, ticks) in [(main, ticks(36, 40)), (f, ticks(36, 28)), (g, ticks(28, 0))] {
+            measured.functions[id.index()] = FunctionTicks { all: ticks, counted: ticks };
+        }
+        measured.pairs.extend([
+            ((None, f), ticks(16, 8)),
+            ((Some(main), f), ticks(20, 20)),
+            ((Some(f), g), ticks(28, 0)),
+        ]);
+        let range = |less, more| Range { less, more };
+        measured.ranges.functions.insert(f, range(4, 10));
+        let pairs = [((None, f), range(4, 12)), ((Some(main), f), range(50, 2)), ((Some(f), g), range(0, 4))];
+        measured.ranges.pairs.extend(pairs);
+        let flat = Flat::exact(&histograms, &Innermost::default(), functions, selected);
+        let choices = GraphSelection { entries, time, excludes_callees: true };
+        let graph = Graph::measured(arcs, &flat, functions, choices, &measured).ranked(functions);
+        let samples = (&histograms[..], &Innermost::default());
+        let errors = Errors::new(samples, functions, selected, &graph, None).with_stacks(Some(&measured.sums));
+        lines(&graph, &errors, 4.0, Node::Function(f))
+    }
+
+    #[test]
+    fn measured_lines_have_ranges_and_errors() {
+        let lines = lines_of_f();
+        let kinds: Vec<LineKind> = lines.iter().map(|line| line.kind).collect();
+        assert!(
+            matches!(kinds[..], [LineKind::Caller, LineKind::Caller, LineKind::Primary(_), LineKind::Callee]),
+            "{lines:?}"
+        );
+        // Four samples for each unit of time.
+        let times: Vec<_> = lines.iter().map(|line| line.times.unwrap()).collect();
+        assert_eq!(times, [(4.0, 2.0), (5.0, 5.0), (9.0, 7.0), (7.0, 0.0)]);
+        let ranges: Vec<_> = lines.iter().map(|line| line.range.unwrap()).collect();
+        assert_eq!(ranges, [(5.0, 9.0), (0.0, 10.5), (15.0, 18.5), (7.0, 8.0)]);
+        assert_eq!(lines[0].endpoint, Endpoint::Outside);
+        // The self time of the function has the error of its bin, and the time of an arc that of a share of the stacks.
+        let error = |samples: f64| (samples * (1.0 - samples / 100.0)).sqrt() / 4.0;
+        let is_near = |one: f64, other: f64| (one - other).abs() < 1e-12;
+        let own = [error(16.0), error(20.0), 6.0 * 0.64_f64.sqrt() / 4.0, error(28.0)];
+        assert!(lines.iter().zip(own).all(|(line, own)| is_near(line.error, own)), "{lines:?} {own:?}");
+        let below = [error(8.0), error(20.0), error(28.0), 0.0];
+        assert!(
+            lines.iter().zip(below).all(|(line, below)| is_near(line.children_error, below)),
+            "{lines:?} {below:?}"
+        );
+        let both = [error(24.0), error(40.0), error(64.0), error(28.0)];
+        assert!(lines.iter().zip(both).all(|(line, both)| is_near(line.inclusive_error, both)), "{lines:?} {both:?}");
+    }
+}

@@ -291,4 +291,16 @@ mod tests {
         let functions = functions(&[(0x100, "one")]);
         assert_eq!(errors(&functions, &[], &[histogram(&[25, (-9_i64).cast_unsigned()], true)]).0, [34_f64.sqrt()]);
     }
+
+    #[test]
+    fn the_error_of_a_part_of_all_samples() {
+        let with = |sums| Errors::default().with_stacks(Some(&sums));
+        let all = StackSums { stacks: 10, without_stack: 2, ..StackSums::default() };
+        let mut more = all;
+        (more.uncovered.ticks, more.partial.ticks) = (3, 1);
+        assert_eq!([with(all).of_part(2.0, 9.0), with(more).of_part(2.0, 7.0)], [1.0, 1.5]);
+        // Stacks without samples tell nothing.
+        assert_eq!(with(StackSums::default()).of_part(2.0, 0.0), 2.0);
+        assert_eq!(Errors::default().of_part(2.0, 1.0), 2.0);
+    }
 }

@@ -31,3 +31,20 @@ pub(crate) fn as_gnu(profile: &Profile, functions: &Functions<'_>, selected: &Ar
     sum.add_blocks(functions.ids().flat_map(|line| blocks.of(line)).copied());
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_keep_their_low_bits() {
+        let symbol = |address, name| crate::image::Symbol { address, name, is_static: false, is_func: true };
+        let functions = Functions::new(vec![symbol(0x100, b"main"), symbol(0x110, b"f")], 0x120);
+        let histogram = Histogram::new(0x100..0x120, gmon::Unit::seconds(100), vec![0x1_0007_u64, 9]).unwrap();
+        let profile = Profile::of_samples(vec![histogram]).unwrap();
+        let profile = profile.with_arcs(vec![Arc::new(0x104, 0x110, 0x1_0000_0005)]);
+        let sum = as_gnu(&profile, &functions, &ArcSelection::default());
+        assert_eq!(sum.arcs(), [Arc::new(0x100, 0x110, 5)]);
+        assert_eq!([0, 1].map(|bin| sum.histograms()[0].count(bin)), [7, 9]);
+    }
+}

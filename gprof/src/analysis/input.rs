@@ -225,7 +225,7 @@ impl<'data> Input<'data> {
             excludes_callees: rules.leaves_out_callees,
         };
         // The flat profile alone shows no rank.
-        let is_ranked = !wanted.is_flat_alone() || options.traditional || options.errors || self.object_files.is_some();
+        let is_ranked = !wanted.is_flat_alone() || options.traditional || options.errors;
         let graph = match measured {
             Some(measured) => Graph::measured(arcs, flat, functions, choices, measured),
             None => Graph::unranked(arcs, flat, functions, choices),

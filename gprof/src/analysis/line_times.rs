@@ -83,3 +83,28 @@ impl LineTimes {
         files
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_several_images_stay_apart() {
+        let symbol = |address| crate::image::Symbol { address, name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new(vec![symbol(16), symbol(32)], 48);
+        let id = |at| functions.id(at).unwrap();
+        let times = |files: &[&str], samples: &[(usize, usize, u32, f64)]| LineTimes {
+            files: files.iter().map(|file| file.as_bytes().to_vec()).collect(),
+            samples: samples.iter().map(|(at, file, line, samples)| ((id(*at), *file, *line), *samples)).collect(),
+        };
+        let mut all = times(&["a.c", "b.c"], &[(0, 0, 7, 1.0), (0, 1, 8, 2.0)]);
+        // The other image has a function that is not among the joined ones, and a file of the same path.
+        all.append(times(&["c.c", "a.c"], &[(0, 0, 7, 4.0), (0, 1, 7, 8.0), (1, 1, 9, 16.0)]), |of_image| {
+            (of_image == id(0)).then(|| id(1))
+        });
+        let files = all.of_files(|_| true);
+        let lines = |file: &str| files[file.as_bytes()].iter().map(|(line, time)| (*line, *time)).collect::<Vec<_>>();
+        assert_eq!((lines("a.c"), lines("b.c"), lines("c.c")), (vec![(7, 9.0)], vec![(8, 2.0)], vec![(7, 4.0)]));
+        assert_eq!(all.of_files(|of_line| of_line == id(0)).len(), 2);
+    }
+}

@@ -52,3 +52,17 @@ impl LinkerOrder {
         LinkerOrder { functions: ordered.into_iter().map(|at| ids[at]).collect(), calls }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_several_words_or_with_signs_of_scripts_are_left_out() {
+        let is_one = |name: &&str| is_word(name.as_bytes());
+        assert!(["main", "_ZN1a1fE", "f.part.0", "f$x@V1", "\u{e9}"].iter().all(is_one));
+        assert!(
+            !["a b", "a\tb", "a\nb", "a\u{1}b", "a\u{7f}", "a\"", "f()", "f*", "f?", "[f]", "{f}"].iter().any(is_one)
+        );
+    }
+}

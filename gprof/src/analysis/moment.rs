@@ -1,6 +1,7 @@
 //! The counts of all functions at one moment, and what was counted between two moments.
 
 use super::model::Analysis;
+use super::rows::FlatProfile;
 use crate::symbols::functions::FunctionId;
 
 /// The counts of a function. Times are in the unit of the samples, normally seconds.
@@ -30,9 +31,19 @@ pub(crate) struct Moment {
 impl Analysis<'_> {
     /// Returns the counts of all functions.
     pub(crate) fn moment(&self) -> Moment {
-        let rate = if self.clock.rate > 0.0 { self.clock.rate } else { 1.0 };
-        let has_stacks = self.stacks.is_some();
-        let rows = self.flat.rows.iter().filter(|row| row.is_used());
+        let outside = self.on_demand.outside_images;
+        let outside = outside.kernel.saturating_add(outside.vdso).saturating_add(outside.elsewhere);
+        let samples = self.on_demand.flat_sums.samples() + outside as f64;
+        Moment { samples, ..Moment::of_rows(&self.flat, self.clock.rate, self.stacks.is_some()) }
+    }
+}
+
+impl Moment {
+    /// Takes the counts of the functions in a flat profile. `rate` is the number of samples for each unit of time; 0 without
+    /// samples.
+    fn of_rows(flat: &FlatProfile<'_>, rate: f64, has_stacks: bool) -> Moment {
+        let rate = if rate > 0.0 { rate } else { 1.0 };
+        let rows = flat.rows.iter().filter(|row| row.is_used());
         let mut functions: Vec<FunctionCounts> = rows
             .map(|row| FunctionCounts {
                 id: row.function,
@@ -42,14 +53,9 @@ impl Analysis<'_> {
             })
             .collect();
         functions.sort_unstable_by_key(|counts| counts.id);
-        let outside = self.on_demand.outside_images;
-        let outside = outside.kernel.saturating_add(outside.vdso).saturating_add(outside.elsewhere);
-        let samples = self.on_demand.flat_sums.samples() + outside as f64;
-        Moment { functions, total: self.flat.total / rate, samples }
+        Moment { functions, total: flat.total / rate, samples: 0.0 }
     }
-}
 
-impl Moment {
     /// Returns what was counted since an earlier moment of the same run; `None` if the earlier moment counted more, so that it
     /// is of another run.
     pub(crate) fn since(&self, earlier: &Moment) -> Option<Moment> {
@@ -90,6 +96,8 @@ impl FunctionCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::limit::LeftOut;
+    use crate::analysis::rows::{CallTimeUnit, RowSamples};
     use crate::image::Symbol;
     use crate::symbols::functions::Functions;
 
@@ -120,5 +128,54 @@ mod tests {
         assert!(moment(&[(0, 0.5, 9)]).since(&before).is_none());
         assert!(moment(&[(0, 1.5, 4)]).since(&before).is_none());
         assert!(before.since(&before).unwrap().functions.is_empty());
+    }
+
+    #[test]
+    fn any_count_that_grows_is_a_change() {
+        let ids = ids();
+        let one =
+            |at: usize, own, inclusive, calls| FunctionCounts { id: ids[at], own, inclusive: Some(inclusive), calls };
+        let of = |functions| Moment { functions, total: 1.0, samples: 100.0 };
+        let before = of(vec![one(0, 1.0, 2.0, 3), one(1, 1.0, 2.0, 3)]);
+        let changed = |own: f64, inclusive: f64, calls: u64| {
+            let after = of(vec![one(0, 1.0 + own, 2.0 + inclusive, 3 + calls), one(1, 1.0, 2.0, 3)]);
+            after.since(&before).unwrap().functions
+        };
+        assert_eq!(changed(0.5, 0.0, 0), [one(0, 0.5, 0.0, 0)]);
+        assert_eq!(changed(0.0, 0.5, 0), [one(0, 0.0, 0.5, 0)]);
+        assert_eq!(changed(0.0, 0.0, 2), [one(0, 0.0, 0.0, 2)]);
+        assert_eq!(changed(0.0, 0.0, 0), []);
+        // A part of a tick that moved to another function is no change.
+        assert_eq!(changed(-0.25, -0.25, 0), []);
+    }
+
+    #[test]
+    fn a_moment_has_times_in_the_unit_of_the_samples() {
+        let ids = ids();
+        let row = |(at, time, calls, children): (usize, f64, u64, f64)| RowSamples {
+            function: ids[at],
+            inlined: None,
+            time,
+            error: 0.0,
+            calls,
+            children,
+        };
+        let flat = FlatProfile {
+            rows: [(2, 50.0, 0, 10.0), (0, 25.0, 3, 5.0), (1, 0.0, 0, 0.0)].map(row).into(),
+            shown: 3,
+            unused: Vec::new(),
+            unit: CallTimeUnit { prefix: ' ', factor: 1.0 },
+            total: 75.0,
+            left_out: LeftOut::default(),
+        };
+        let of = |rate, has_stacks| {
+            let moment = Moment::of_rows(&flat, rate, has_stacks);
+            let counts = moment.functions.iter().map(|one| (one.id, one.own, one.inclusive, one.calls));
+            (counts.collect::<Vec<_>>(), moment.total)
+        };
+        assert_eq!(of(100.0, true), (vec![(ids[0], 0.25, Some(0.3), 3), (ids[2], 0.5, Some(0.6), 0)], 0.75));
+        assert_eq!(of(50.0, false), (vec![(ids[0], 0.5, None, 3), (ids[2], 1.0, None, 0)], 1.5));
+        // Without a rate, times are in samples.
+        assert_eq!(of(0.0, false), (vec![(ids[0], 25.0, None, 3), (ids[2], 50.0, None, 0)], 75.0));
     }
 }

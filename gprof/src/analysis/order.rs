@@ -215,4 +215,44 @@ mod tests {
         assert_eq!(places(160, &calls)[0], 150);
         assert_ne!(places(160, &calls)[1], 151);
     }
+
+    #[test]
+    fn one_of_eighty_functions_may_come_first_because_of_its_callers() {
+        let chain = (0..80).map(|n| (n, (n + 1) % 80, 1));
+        let popular = (0..10).flat_map(|n| [(n, 50, 1000 - n), (20 + n, 60, 900 - n)]);
+        let calls: Vec<_> = chain.chain(popular).collect();
+        let found = places(80, &calls);
+        assert_eq!(found[0], 50);
+        // The other one follows the caller that calls it most.
+        let at = found.iter().position(|place| *place == 60).unwrap();
+        assert!(at > 1 && found[at - 1] == 20, "{found:?}");
+    }
+
+    #[test]
+    fn the_most_frequent_calls_reach_nine_tenths_of_all_calls() {
+        let links = [(0, 1, 6), (0, 2, 3), (1, 2, 1)].map(|(parent, child, count)| Link { parent, child, count });
+        let layout = Layout::new(3, links.to_vec());
+        assert_eq!(callers(&layout, &[0, 1, 2]), [0, 1, 1]);
+    }
+
+    #[test]
+    fn calls_of_a_popular_function_make_no_neighbors_beside_those_of_another() {
+        let links = [(0, 1, 9), (2, 1, 8), (0, 3, 7), (4, 0, 6), (2, 3, 5)];
+        let links = links.map(|(parent, child, count)| Link { parent, child, count });
+        let mut layout = Layout::new(160, links.to_vec());
+        let symbol = |n: u64| Symbol { address: 16 * (n + 1), name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new((0..160).map(symbol).collect(), 16 * 161);
+        let used: Vec<FunctionId> = functions.ids().collect();
+        // More callers of 0 and of 1 than few.
+        for (child, first) in [(0, 10), (1, 20)] {
+            let more = (first..first + 10).map(|parent| Link { parent, child, count: 1000 });
+            layout.links.extend(more);
+        }
+        layout.link_placed = vec![false; layout.links.len()];
+        let arcs = sorted_arcs(&layout);
+        let within = first_group(&mut layout, &arcs, &used);
+        assert_eq!(within, [0]);
+        assert_eq!(layout.link_placed[..5], [false, true, true, true, false]);
+        assert!(layout.link_placed[5..].iter().all(|is_placed| *is_placed));
+    }
 }

@@ -36,4 +36,10 @@ mod tests {
         assert_eq!(Ordered(0.0), Ordered(-0.0));
         assert!(Ordered(1.0) < Ordered(2.0));
     }
+
+    #[test]
+    fn other_numbers_differ() {
+        assert_eq!(Ordered(-0.0), Ordered(0.0));
+        assert!(Ordered(1.0) != Ordered(2.0) && Ordered(f64::NAN) > Ordered(f64::INFINITY));
+    }
 }

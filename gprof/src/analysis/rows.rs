@@ -317,4 +317,41 @@ mod tests {
         assert_eq!(PREFIXES[SMALLEST].0, 'n');
         assert_eq!(prefix(&[(0.0, 0.0, 5)]), 'T');
     }
+
+    fn row(function: FunctionId, time: f64, children: f64) -> RowSamples<'static> {
+        RowSamples { function, inlined: None, time, error: 0.0, calls: 5, children }
+    }
+
+    fn function() -> FunctionId {
+        let symbol = Symbol { address: 0x100, name: b"f", is_static: false, is_func: true };
+        Functions::new(vec![symbol], 0x200).ids().next().unwrap()
+    }
+
+    #[test]
+    fn without_self_time_the_unit_fits_the_longest_call() {
+        // 50 samples of a hundredth of a second for each call.
+        assert_eq!(fitting_unit(&[row(function(), 0.0, 250.0)], 100.0).prefix, 'm');
+    }
+
+    #[test]
+    fn the_self_time_is_a_part_of_the_total_time() {
+        let percent = |time, children| row(function(), time, children).own_percent();
+        assert_eq!((percent(1.0, 3.0), percent(5.0, 0.0), percent(0.0, 0.0)), (Some(25.0), Some(100.0), None));
+    }
+
+    #[test]
+    fn what_rounding_leaves_of_inlined_code_is_no_time() {
+        let left = |whole: f64, inlined: f64| {
+            let mut rows = vec![row(function(), whole, 1.0)];
+            let time = InlinedTime { place: 0, inside: function(), name: b"inner", time: inlined };
+            RowSamples::split(&mut rows, vec![time], &Errors::default());
+            assert_eq!(
+                (rows[0].children, rows[1].time, rows[1].inlined),
+                (1.0 + inlined, inlined, Some(&b"inner"[..]))
+            );
+            rows[0].time
+        };
+        assert_eq!((left(1e6, 1e6 - 1e-4), left(0.5, 0.5 - 1e-12), left(4.0, 3.0)), (0.0, 0.0, 1.0));
+        assert!(left(1e-3, 1e-3 - 1e-8) > 0.0);
+    }
 }

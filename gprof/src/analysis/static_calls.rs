@@ -98,4 +98,35 @@ mod tests {
         assert_eq!(found(Machine::Aarch64, &[0, 0, 0, 0x14, 0xff, 0xff, 0xff, 0x97], true), [0x1000]);
         assert!(found(Machine::Other, &[0xe8, 0, 0, 0, 0], true).is_empty());
     }
+
+    /// The calls in code of three functions of 16 bytes: each calls the next one, and the last one the one before.
+    fn calls(ranges: &[(u64, u64)], all: bool) -> Vec<(usize, usize)> {
+        let symbol =
+            |at: u64| crate::image::Symbol { address: 0x1000 + 16 * at, name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new((0..3).map(symbol).collect(), 0x1030);
+        let mut bytes = vec![0; 0x30];
+        for (at, call) in [(0, [4, 0, 0, 0x94]), (0x10, [4, 0, 0, 0x94]), (0x20, [0xfc, 0xff, 0xff, 0x97])] {
+            bytes[at..at + 4].copy_from_slice(&call);
+        }
+        let code = Code { machine: Machine::Aarch64, start: 0x1000, bytes: &bytes };
+        let histogram =
+            |(start, end): &(u64, u64)| Histogram::new(*start..*end, gmon::Unit::seconds(100), vec![1_u64]).unwrap();
+        let histograms: Vec<Histogram> = ranges.iter().map(histogram).collect();
+        find(&code, &functions, &histograms, all).into_iter().map(|(from, to)| (from.index(), to.index())).collect()
+    }
+
+    #[test]
+    fn the_last_function_has_calls_only_if_all_count() {
+        assert_eq!(calls(&[], true), [(0, 1), (1, 2), (2, 1)]);
+        assert_eq!(calls(&[(0x1000, 0x1030)], true), [(0, 1), (1, 2), (2, 1)]);
+        assert_eq!(calls(&[(0x1000, 0x1030)], false), [(0, 1), (1, 2)]);
+        assert_eq!(calls(&[], false), []);
+    }
+
+    #[test]
+    fn targets_outside_of_the_sampled_code_do_not_count() {
+        // The range begins one byte behind the second function.
+        assert_eq!(calls(&[(0x1000, 0x1010), (0x1011, 0x1030)], true), []);
+        assert_eq!(calls(&[(0x1000, 0x1010), (0x1010, 0x1011)], true), [(0, 1)]);
+    }
 }

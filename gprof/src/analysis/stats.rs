@@ -97,3 +97,14 @@ impl FlatSums {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profiling_runtime_is_among_the_samples_of_the_images() {
+        let flat = Flat { time: vec![3.0, 4.5], total: 10.0, runtime: 2.5 };
+        assert_eq!(FlatSums::new(&flat).samples(), 12.5);
+    }
+}

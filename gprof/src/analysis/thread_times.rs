@@ -67,7 +67,8 @@ impl ThreadTimes<'_> {
         let callers: HashSet<FunctionId> = self.arcs.iter().filter_map(|arc| arc.caller).collect();
         self.functions.retain(|function| {
             let has_time = function.own.abs() > NOTHING || function.inclusive.abs() > NOTHING;
-            has_time || function.calls > 0 || function.self_calls > 0 || callers.contains(&function.id)
+            // A function that calls itself is among the callers.
+            has_time || function.calls > 0 || callers.contains(&function.id)
         });
     }
 }

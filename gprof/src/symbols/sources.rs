@@ -87,6 +87,13 @@ impl Sources {
         whole
     }
 
+    /// The file and line of each function, made up for a test.
+    #[cfg(test)]
+    pub(crate) fn made_up(files: &[&str], places: &[(usize, u32)]) -> Sources {
+        let places = places.iter().map(|(file, line)| Some(Place { file: *file, line: *line })).collect();
+        Sources { files: files.iter().map(|file| file.as_bytes().to_vec()).collect(), places }
+    }
+
     /// The line where a function starts.
     #[must_use]
     pub fn place(&self, id: FunctionId) -> Option<Place> {

@@ -46,6 +46,12 @@ fn symbol_table(table: &Table) -> (Vec<u8>, Vec<u8>, usize) {
 
 /// Returns an ELF file for x86-64 with these symbols. The code from [`LOW`] to `end` is zero.
 pub(crate) fn image(table: &Table) -> Vec<u8> {
+    image_with_code(table, &[])
+}
+
+/// Returns an ELF file for x86-64 with these symbols. The code from [`LOW`] to `end` begins with these bytes, and is zero
+/// behind them.
+pub(crate) fn image_with_code(table: &Table, bytes: &[u8]) -> Vec<u8> {
     const HEADER: usize = 64;
     const PROGRAM_HEADER: usize = 56;
     let (symbols, strings, locals) = symbol_table(table);
@@ -68,6 +74,7 @@ pub(crate) fn image(table: &Table) -> Vec<u8> {
     file.extend(words(&[pair(2 | 62 << 16, 1), LOW, HEADER as u64, sections_at as u64]));
     file.extend(words(&[pair(0, 64 | 56 << 16), 1 | 64 << 16 | 5 << 32 | 4 << 48]));
     file.extend(words(&[pair(1, 5), code as u64, LOW, LOW, size, size, 1]));
+    file.extend(bytes);
     file.resize(symbols_at, 0);
     file.extend(&symbols);
     file.extend(&strings);

@@ -1,5 +1,7 @@
 //! Differences: what holds for any two profiles, and how functions are joined.
 
+mod rows;
+
 use std::fs;
 use std::io::sink;
 use std::path::Path;

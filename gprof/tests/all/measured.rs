@@ -1,6 +1,7 @@
 //! Measured inclusive times: random programs run in a simulator that knows which function called which, also after a tail
 //! call has removed the caller's frame.
 
+mod reports;
 mod simulator;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -217,6 +218,7 @@ proptest! {
                 let share = graph.cycle_share(at);
                 let most = cycle.members.iter().map(|id| truth[id.index()]).max().unwrap();
                 prop_assert!(share.own + share.children >= most as f64 && share.own + share.children <= graph.total());
+                prop_assert_eq!((share.fraction, share.all_children), (1.0, share.children));
             }
             Ok(())
         })?;

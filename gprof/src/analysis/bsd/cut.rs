@@ -117,4 +117,25 @@ mod tests {
             assert!(work < 10_000 || !cycles.all.is_empty());
         }
     }
+
+    #[test]
+    fn calls_that_are_rarer_than_a_call_that_is_left_out_may_stay() {
+        // 1 calls 0 less often than 0 calls 1. The call of 1 by 2 closes no circle then.
+        let calls = [(0, 1, 9), (0, 2, 7), (1, 0, 5), (2, 1, 1)];
+        let (arcs, functions) = graph(3, &calls);
+        let mut sorted = arcs.all.clone();
+        sorted.sort_by_key(|arc| Reverse(arc.count));
+        assert_eq!(pairs(&cut(arcs, &functions, 1).1), [(1, 0)]);
+        // The search visits 4, 2, 3, and 3 arcs, each time with 4 functions. From the bound on, no call is tried.
+        assert_eq!(pairs(&left_out(sorted.clone(), &functions, 1, 29)), [(1, 0)]);
+        assert_eq!(pairs(&left_out(sorted, &functions, 1, 21)), [(1, 0), (2, 1)]);
+    }
+
+    #[test]
+    fn without_large_cycles_nothing_changes() {
+        let (mut arcs, functions) = graph(3, &[(0, 1, 9), (1, 2, 5), (2, 0, 3), (1, 1, 4)]);
+        arcs.from_outside[0] = 2;
+        let (kept, out) = cut(arcs, &functions, 3);
+        assert_eq!((kept.sums.all, kept.from_outside[0], pairs(&out)), (21, 2, vec![]));
+    }
 }

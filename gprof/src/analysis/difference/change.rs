@@ -150,4 +150,11 @@ mod tests {
         // A function that the base does not have.
         assert!(is_near(variance(Time::NONE, samples(9.0, 0.5), None), 9.0 * 0.25));
     }
+
+    #[test]
+    fn a_part_is_of_the_larger_number() {
+        let part = |old, new| Change::without_error(old, new).part();
+        assert_eq!([part(4.0, 16.0), part(16.0, 4.0), part(0.0, 0.25), part(0.25, 0.0)], [0.75, -0.75, 1.0, -1.0]);
+        assert_eq!([part(0.0, 0.0), part(-4.0, 2.0), part(-0.5, -0.25)], [0.0, 1.0, 0.5]);
+    }
 }

@@ -101,4 +101,9 @@ mod tests {
         assert_eq!(named("/liba.sort.so.1", "/liba.solve.so.1"), [Some(0), None]);
         assert_eq!(named("/liba.sort.so.1", "/liba.sort.so"), [Some(0), Some(1)]);
     }
+
+    #[test]
+    fn one_program_on_each_side_is_a_pair_before_names_count() {
+        assert_eq!(pairs(&images(&["old", "/a/new"]), &images(&["new"]), [1, 1]), [Some(0)]);
+    }
 }

@@ -278,3 +278,21 @@ impl Grouped {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_table_and_sorted_arcs_have_the_same_sums() {
+        let symbol = |n: u64| crate::image::Symbol { address: 16 * n, name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new((1..5).map(symbol).collect(), 100);
+        let ids: Vec<FunctionId> = functions.ids().collect();
+        let arc = |(parent, child, count): (usize, usize, u64)| Arc { parent: ids[parent], child: ids[child], count };
+        let all = [(0, 1, 1), (2, 1, 2), (0, 3, 4), (0, 1, 8), (0, 2, 16), (2, 1, u64::MAX), (0, 3, 32), (0, 1, 64)];
+        let sums = [(0, 1, 73), (2, 1, u64::MAX), (0, 3, 36), (0, 2, 16)].map(arc);
+        assert_eq!(merged(all.map(arc).to_vec(), ids.len()), sums);
+        assert_eq!(merged_by_sort(all.map(arc).to_vec(), ids.len()), sums);
+        assert!(merged_by_sort(Vec::new(), ids.len()).is_empty());
+    }
+}

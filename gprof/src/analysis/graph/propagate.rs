@@ -163,9 +163,7 @@ impl<'a> Propagation<'a> {
             }
             for arc in self.arcs.parents(*member) {
                 let arc = self.arcs.get(*arc);
-                if arc.parent == arc.child || self.cycles.same(arc.parent, arc.child) {
-                    continue;
-                }
+                // The members have no share yet, so calls within the node add nothing.
                 let parent = &self.times.functions[arc.parent.index()];
                 share.shown |= parent.shown;
                 if calls != 0 {

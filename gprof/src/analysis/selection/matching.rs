@@ -221,4 +221,32 @@ mod tests {
             assert_eq!(proper(name.as_bytes()), short.as_bytes(), "{name}");
         }
     }
+
+    #[test]
+    fn words_that_contain_operator_are_names() {
+        for (name, short) in [
+            ("my_operator<int>(int)", "my_operator<int>"),
+            ("operators f(int)", "f"),
+            ("operator_1<int>(int)", "operator_1<int>"),
+            (">f", ">f"),
+        ] {
+            assert_eq!(proper(name.as_bytes()), short.as_bytes(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_directories_is_that_of_all_files_or_of_the_last_one() {
+        let symbol = |address, name| crate::image::Symbol { address, name, is_static: true, is_func: true };
+        let symbols = [symbol(16, b"f"), symbol(32, b"f"), symbol(48, b"g"), symbol(64, b"h")];
+        let functions = &Functions::new(symbols.to_vec(), 80);
+        let sources = &Sources::made_up(&["/a/x.c", "/b/x.c", "/a/y.c"], &[(0, 7), (1, 8), (1, 7), (2, 7)]);
+        let found = |finds_readable, what| {
+            let spec = Spec { file: Some(b"x.c".to_vec()), what };
+            Matcher { functions, sources, finds_readable }.find(&spec)
+        };
+        assert_eq!(found(true, What::All), [true, true, true, false]);
+        assert_eq!(found(false, What::All), [false, true, true, false]);
+        assert_eq!(found(true, What::Line(7)), [true, false, true, false]);
+        assert_eq!(found(false, What::Function(b"f".to_vec())), [false, true, false, false]);
+    }
 }

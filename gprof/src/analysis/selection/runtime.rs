@@ -150,4 +150,26 @@ mod tests {
         const PROFIL: &str = "_ZN11gmon_profil6engine9on_signal17h88b0a0c4b989de89E";
         assert_eq!(found(&[MINE, PROFIL, COPY]), [PROFIL, COPY], "the member with other systems' profil");
     }
+
+    #[test]
+    fn only_local_functions_of_rust_are_of_the_runtime() {
+        const COUNT: &[u8] = b"_ZN12gmon_runtime7threads5count17h88b0a0c4b989de89E";
+        let own = |is_static, name: &'static [u8]| {
+            // What follows a function of the runtime may belong to the runtime.
+            let symbol = |(at, name, is_static): (u64, &'static [u8], bool)| Symbol {
+                address: 16 * at,
+                name,
+                is_static,
+                is_func: true,
+            };
+            let symbols = [(1, name, is_static), (2, COUNT, true), (3, &b"main"[..], false)];
+            all(&Functions::new(symbols.map(symbol).to_vec(), 0x1000))
+        };
+        assert_eq!(own(true, COUNT), [true, true, false]);
+        assert_eq!(own(false, COUNT), [false, true, false]);
+        assert_eq!(own(true, b"init_12gmon_runtime"), [false, true, false]);
+        assert_eq!(own(true, b"_ZN7program4main17h88b0a0c4b989de89E"), [false, true, false]);
+        const CORE: &str = "_score4core";
+        assert_eq!(found(&["_ZN12gmon_runtime7threads5count17h88b0a0c4b989de89E", CORE]).len(), 1);
+    }
 }
