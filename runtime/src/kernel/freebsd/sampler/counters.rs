@@ -123,6 +123,6 @@ fn read(counts: bool) {
     }
 }
 
-/// Differences from this value on are decrements, unless they are charges of system time. A decrement is at most 8192, about a second of ticks: a thread may wait that long for
-/// a processor between the kernel's read and write.
+/// Differences from this value on are decrements, unless they are charges of system time. A decrement is at most 8192, about a second of
+/// ticks: a thread may wait that long for a processor between the kernel's read and write.
 pub(super) const MOST: u16 = 7 << 13;
