@@ -110,7 +110,7 @@ endif
 COMPLETIONS = bash-completion/completions zsh/site-functions fish/vendor_completions.d
 
 # Each start-up object is the runtime as one relocatable object in which only the public names are global. gcrt1.o has the entry point.
-# Its code is in a section of its own, which linkers do not merge with the program's code. grcrt1.o lacks the empty
+# On Linux, the code of gcrt1.o is in the section gmon_text, which linkers do not merge with the program's code. grcrt1.o lacks the empty
 # _dl_relocate_static_pie, which a static PIE must get from the C library. static-pie/ holds grcrt1.o under the name that clang looks for.
 # gmon.o lacks the entry point, for compilers that look for neither name. libgmon.a has the runtime, and the functions of programs that
 # profile themselves.

@@ -187,12 +187,14 @@ clang --target=${machine%%-*}-unknown-freebsd14" ;;
             for argument; do
                 [ $next = no ] || output=$argument next=no
                 case $argument in
-                    -o) next=yes ;;
+                    -o|--output) next=yes ;;
                     -o*) output=${argument#-o} ;;
+                    --output=*) output=${argument#--output=} ;;
+                    @*) output= && break ;; # the file may name the output
                 esac
             done
             $compiler "$@" || exit
-            if [ -f "$output" ] && ! has_system_calls "$output"; then
+            if [ -n "$output" ] && [ -f "$output" ] && ! has_system_calls "$output"; then
                 rm -f -- "$output"
                 fail "the linker makes no segment PT_OPENBSD_SYSCALLS, and OpenBSD's kernel ends a program without this segment at \
 its first system call: link with lld 19 or later, for example with --ld-path=/path/of/ld.lld"

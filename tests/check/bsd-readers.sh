@@ -23,7 +23,7 @@ matching() {
 }
 dependent=$(matching 'target_(os|arch|env|family|pointer_width)|cfg\((unix|windows)|signal_hook|terminal_size|rustix' -l)
 # Rust's library has the same interfaces on all four systems; their names say what the linker must find there.
-interfaces=$(matching 'std::(os|net|process|thread)(::[A-Za-z_:{][A-Za-z_:{}, ]*)?' -o -h)
+interfaces=$(matching '\b(std::os|net|process|thread)::[A-Za-z_:{][A-Za-z_:{}, ]*|std::(os|net|process|thread)\b' -o -h)
 linked=$triples
 if was_checked bsd-readers Cargo.lock gprof/Cargo.toml gprof/build.rs gprof/demangle/Cargo.toml format/Cargo.toml tests/zig.txt tests/bsd/*.sh \
     tests/check/bsd-readers.sh $dependent - <<END

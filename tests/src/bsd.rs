@@ -143,6 +143,8 @@ pub enum Start<'a> {
     Dynamic(&'a Path),
     /// The same in a position-independent program.
     PositionIndependent(&'a Path),
+    /// The same with a dynamic linker that lets `_start` register its end.
+    OldDynamicLinker(&'a Path),
 }
 
 impl Start<'_> {
@@ -151,6 +153,7 @@ impl Start<'_> {
         match self {
             Start::Dynamic(_) => &["--export-dynamic", "-e", "loader_start"],
             Start::PositionIndependent(_) => &["-pie", "-e", "loader_start"],
+            Start::OldDynamicLinker(_) => &["-pie", "-e", "old_loader_start"],
             _ => &["-static"],
         }
     }
@@ -223,7 +226,9 @@ fn library(system: System, start: Start) -> &'static Path {
     static LIBRARIES: [OnceLock<PathBuf>; 3] = [const { OnceLock::new() }; 3];
     static INDEPENDENT: OnceLock<PathBuf> = OnceLock::new();
     let (library, name, model) = match start {
-        Start::Dynamic(_) | Start::PositionIndependent(_) => (&INDEPENDENT, "pie_libc", "-fPIE"),
+        Start::Dynamic(_) | Start::PositionIndependent(_) | Start::OldDynamicLinker(_) => {
+            (&INDEPENDENT, "pie_libc", "-fPIE")
+        }
         _ => (&LIBRARIES[system as usize], "libc", "-fno-pie"),
     };
     library.get_or_init(|| {
@@ -307,7 +312,8 @@ impl Bsd {
     #[must_use]
     pub fn build(&self, name: &str, sources: &[&str], flags: &[&str], start: Start) -> PathBuf {
         let libc = library(self.system, start).join("libc.a");
-        let model: &[&str] = if matches!(start, Start::PositionIndependent(_)) { &["-fPIE"] } else { &[] };
+        let model: &[&str] =
+            if matches!(start, Start::PositionIndependent(_) | Start::OldDynamicLinker(_)) { &["-fPIE"] } else { &[] };
         self.link(name, sources, &[flags, model].concat(), start, start.linker_options(), &libc)
     }
 
@@ -347,7 +353,10 @@ impl Bsd {
         }
         match start {
             Start::Plain => linker.arg(library.join("crt.o")),
-            Start::Object(object) | Start::Dynamic(object) | Start::PositionIndependent(object) => linker.arg(object),
+            Start::Object(object)
+            | Start::Dynamic(object)
+            | Start::PositionIndependent(object)
+            | Start::OldDynamicLinker(object) => linker.arg(object),
             Start::Both(object, archive) => linker.arg(object).arg(archive),
             Start::Library(archive) => linker.arg(library.join("crt.o")).arg(archive),
         };

@@ -255,7 +255,7 @@ mod tests {
         let ranges: Vec<_> = lines.iter().map(|line| line.range.unwrap()).collect();
         assert_eq!(ranges, [(5.0, 9.0), (0.0, 10.5), (15.0, 18.5), (7.0, 8.0)]);
         assert_eq!(lines[0].endpoint, Endpoint::Outside);
-        // The self time of the function has the error of its bin, and the time of an arc that of a share of the stacks.
+        // The self time of the function has the error of its bin; the time of an arc has the error of a share of the stacks.
         let error = |samples: f64| (samples * (1.0 - samples / 100.0)).sqrt() / 4.0;
         let is_near = |one: f64, other: f64| (one - other).abs() < 1e-12;
         let own = [error(16.0), error(20.0), 6.0 * 0.64_f64.sqrt() / 4.0, error(28.0)];

@@ -43,7 +43,7 @@ fn neighbors_in_two_images_have_the_files_of_their_images() {
         let sources = Sources::of_images(functions, images);
         let place = ids.map(|id| sources.place(id).map(|place| (sources.name(place.file, false), place.line)));
         assert_eq!(place, [Some((&b"inlined.c"[..], 11)), Some((b"cycles.c", 8))]);
-        // A name with directories is that of one file.
+        // A name with directories belongs to one file.
         let path = sources.name(0, true);
         assert!(path.len() > b"inlined.c".len());
         assert_eq!([sources.named(path), sources.named(b"cycles.c"), sources.named(b"/c")], [vec![0], vec![1], vec![]]);

@@ -29,6 +29,9 @@ pub(super) unsafe fn begin(
     let environment = unsafe { Environment::of(strings(envp)) };
     let name = name.unwrap_or(c"");
     if !settings::wants(name, &environment) {
+        // A `monstartup` of the program would otherwise be the first. Without start-up code, `monstartup` has called this function.
+        #[cfg(feature = "start")]
+        control::forbid_start();
         return;
     }
     remember_standard_error();

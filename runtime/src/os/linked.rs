@@ -3,7 +3,8 @@
 use core::ffi::c_void;
 use core::ops::Range;
 
-use crate::arch::FINI;
+#[cfg(all(feature = "start", not(test)))]
+use crate::arch::fini_address;
 
 // Defined by the linker.
 unsafe extern "C" {
@@ -33,10 +34,24 @@ pub(crate) fn own_code() -> Range<usize> {
 /// GNU ld and mold place the runtime's section behind the program's `.text`. Then the text ends with four bytes of the runtime's code,
 /// which are the place of all samples in the runtime: a bin for each four bytes would take most of the file of a small program.
 pub(crate) fn text() -> (usize, usize) {
-    // Other linkers, and programs that have code in other sections, have more behind the runtime's code than `.fini`.
-    let (start, end, own) = ((&raw const __executable_start).addr(), (&raw const etext).addr(), own_code());
-    let is_last = !own.is_empty() && end.wrapping_sub(own.end) <= FINI;
-    (start, if is_last { own.start + 4 } else { end })
+    let (start, end) = ((&raw const __executable_start).addr(), (&raw const etext).addr());
+    (start, if is_last(end) { own_code().start + 4 } else { end })
+}
+
+/// Whether nothing but `.fini` follows the runtime's section before the end of the text. Other linkers have more code there, and so have
+/// programs with sections of their own.
+#[cfg(all(feature = "start", not(test)))]
+fn is_last(end: usize) -> bool {
+    /// More than the instructions of `.fini` take.
+    const FINI: usize = 32;
+    // The section ends with a word behind the code.
+    let next = own_code().end + 4;
+    end == next || fini_address() == next && end.wrapping_sub(next) <= FINI
+}
+
+#[cfg(not(all(feature = "start", not(test))))]
+fn is_last(_end: usize) -> bool {
+    false
 }
 
 /// The place at which a sample counts.

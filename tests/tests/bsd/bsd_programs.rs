@@ -52,6 +52,7 @@ fn build_all_kinds(test: &str, source: &str) -> Vec<Program> {
         ("static", Start::Object(&object)),
         ("dynamic", Start::Dynamic(&object)),
         ("pie", Start::PositionIndependent(&object)),
+        ("old_dynamic_linker", Start::OldDynamicLinker(&object)),
     ];
     let build = |(kind, start): (&str, Start)| {
         let bsd = Bsd::new(system, &format!("bsd_programs_{test}_{kind}"))?;

@@ -1,6 +1,8 @@
 //! The bin of the runtime's own code, which start-up objects keep in a section of its own.
 
-use crate::support::{Program, compare, ours, ticks, tool};
+use std::process::Command;
+
+use crate::support::{Program, compare, library, ours, ticks, tool};
 
 /// The addresses of symbols.
 fn addresses<const N: usize>(program: &Program, names: [&str; N]) -> [u64; N] {
@@ -47,33 +49,61 @@ fn check(program: &Program) {
     panic!("{} samples in the runtime, and {} in the rest", all.0, all.1);
 }
 
+/// The flags of a program that `linker` links with our start-up object; `None`, with SKIPPED, if the compiler has no such linker.
+fn linked_by(linker: &str) -> Option<Vec<String>> {
+    let found = tool("cc", &[&format!("-print-prog-name=ld.{linker}")]);
+    if Command::new(found.trim()).arg("--version").output().is_err() {
+        println!("\nSKIPPED: the runtime's section: no ld.{linker} here");
+        return None;
+    }
+    Some([&ours()[..], &["-O1".to_owned(), format!("-fuse-ld={linker}")]].concat())
+}
+
+/// Builds the program as `flags` say.
+fn compile(name: &str, flags: &[String], more: &[&str]) -> Program {
+    let flags: Vec<&str> = flags.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    Program::compile_with("cc", &format!("own-code-{name}"), "own_code.c", &flags)
+}
+
 #[test]
 fn the_file_ends_with_one_bin_for_the_runtime() {
-    for flags in [&["-no-pie"][..], &["-pie", "-fPIE"]] {
-        let program = Program::compile("own-code-last", "own_code.c", &[&["-O1", "-fuse-ld=bfd"], flags].concat());
+    for (linker, more) in [("bfd", &["-no-pie"][..]), ("bfd", &["-pie", "-fPIE"]), ("mold", &[])] {
+        let Some(flags) = linked_by(linker) else { continue };
+        let program = compile("last", &flags, more);
         check(&program);
         let [start] = addresses(&program, ["gmon_text_start"]);
-        assert_eq!(
-            program.profile().histograms()[0].highpc(),
-            (start + 4).next_multiple_of(16),
-            "ranges end at a multiple of 16"
-        );
+        let high = program.profile().histograms()[0].highpc();
+        assert_eq!(high, (start + 4).next_multiple_of(16), "ranges end at a multiple of 16");
+        // Other linkers have more before the program's code.
         let length = std::fs::metadata(program.directory.join("gmon.out")).unwrap().len();
-        assert!(length < 8192, "{length} bytes");
+        assert!(linker != "bfd" || length < 8192, "{length} bytes");
     }
 }
 
 #[test]
 fn code_in_another_section_behind_the_runtime_has_its_calls() {
-    // The second program's function is as short as a function that is counted can be.
-    for (name, flags) in [("long", &["-O1"][..]), ("short", &["-Os", "-mfentry"])] {
-        if name == "short" && !cfg!(target_arch = "x86_64") {
-            continue; // only x86-64 has -mfentry
+    let mut programs = Vec::new();
+    if let Some(flags) = linked_by("bfd") {
+        programs.push(compile("long", &flags, &["-DOTHER"]));
+        // Only x86-64 has -mfentry. A function with -mfentry is as short as a function that is counted can be.
+        if cfg!(target_arch = "x86_64") {
+            programs.push(compile("short", &flags, &["-DOTHER", "-Os", "-mfentry"]));
         }
-        let flags = [flags, &["-fuse-ld=bfd", "-DOTHER"]].concat();
-        let program = Program::compile(&format!("own-code-{name}"), "own_code.c", &flags);
+    }
+    // The section `.fini` of musl is shorter than others.
+    if !cfg!(target_arch = "x86_64") {
+        // Only the shortest function shows the difference.
+    } else if Command::new("musl-gcc").arg("--version").output().is_ok() {
+        let object = library().join("gmon.o");
+        let flags = ["-pg", "-DOTHER", "-Os", "-mfentry", object.to_str().unwrap()];
+        programs.push(Program::compile_with("musl-gcc", "own-code-musl", "own_code.c", &flags));
+    } else {
+        println!("\nSKIPPED: the runtime's section with musl: no musl-gcc here");
+    }
+    for program in programs {
         check(&program);
         let [far_away, end] = addresses(&program, ["far_away", "gmon_text_end"]);
+        let name = program.directory.display();
         assert!(far_away > end && program.profile().histograms()[0].highpc() > far_away, "{name}");
     }
 }
@@ -81,12 +111,7 @@ fn code_in_another_section_behind_the_runtime_has_its_calls() {
 #[test]
 fn linkers_that_place_the_runtime_first_leave_samples_at_its_start() {
     for linker in ["gold", "lld"] {
-        let flags = [&ours()[..], &["-O1".to_owned(), format!("-fuse-ld={linker}")]].concat();
-        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-        let Ok(program) = Program::build(&["cc"], &format!("own-code-{linker}"), "own_code.c", &flags) else {
-            println!("\nSKIPPED: the runtime's section: cc finds no {linker}");
-            continue;
-        };
-        check(&program);
+        let Some(flags) = linked_by(linker) else { continue };
+        check(&compile(linker, &flags, &[]));
     }
 }

@@ -66,3 +66,14 @@ fn a_pattern_chooses_the_programs_that_are_profiled() {
         assert_eq!(profiles(pattern), 0, "{pattern}");
     }
 }
+
+#[test]
+fn a_program_that_is_left_out_cannot_start_profiling() {
+    let program = Program::compile("start-again", "starts_again.c", &[]);
+    let has_profile = |pattern: &str| {
+        let _ = std::fs::remove_file(program.directory.join("gmon.out"));
+        assert!(program.command(&[]).env("GMON_ONLY", pattern).status().unwrap().success());
+        program.directory.join("gmon.out").exists()
+    };
+    assert_eq!(["program", "!program"].map(has_profile), [true, false]);
+}

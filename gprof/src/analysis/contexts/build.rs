@@ -342,7 +342,7 @@ mod tests {
         check(ids, &|stacks| contexts(&stacks, &functions, &sites))
     }
 
-    /// The return addresses of the three calls of that program.
+    /// The return addresses of the three calls in the program above.
     const SITES: [u64; 3] = [0x100c, 0x1011, 0x1020];
 
     /// The caller, the frame, and the ticks of each context.

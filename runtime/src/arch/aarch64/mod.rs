@@ -23,10 +23,8 @@ pub(crate) use thread::{set_table, set_word, set_word_once, word};
 pub(crate) use valgrind::is_in_valgrind;
 #[cfg(all(feature = "runtime", not(test)))]
 pub(crate) use weak_symbols::dlsym_address;
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use weak_symbols::fini_address;
 
 /// The largest page size of kernels for this architecture.
 pub const LARGEST_PAGE: usize = 65536;
-
-/// The most bytes from the end of the runtime's code to the end of `.fini`, if `.fini` follows: a word, and six instructions. No
-/// function that calls mcount has room there too.
-pub(crate) const FINI: usize = 28;

@@ -7,3 +7,10 @@ use core::arch::naked_asm;
 pub(crate) extern "C" fn dlsym_address() -> usize {
     naked_asm!(".weak   dlsym", "    adrp    x0, :got:dlsym", "    ldr     x0, [x0, :got_lo12:dlsym]", "    ret",)
 }
+
+/// The address of the section `.fini`; 0 in a program that has none.
+#[cfg(feature = "start")]
+#[unsafe(naked)]
+pub(crate) extern "C" fn fini_address() -> usize {
+    naked_asm!(".weak   _fini", "    adrp    x0, :got:_fini", "    ldr     x0, [x0, :got_lo12:_fini]", "    ret",)
+}

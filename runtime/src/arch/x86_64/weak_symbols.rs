@@ -7,3 +7,10 @@ use core::arch::naked_asm;
 pub(crate) extern "C" fn dlsym_address() -> usize {
     naked_asm!(".weak   dlsym", "    mov     rax, qword ptr [rip + dlsym@GOTPCREL]", "    ret",)
 }
+
+/// The address of the section `.fini`; 0 in a program that has none.
+#[cfg(feature = "start")]
+#[unsafe(naked)]
+pub(crate) extern "C" fn fini_address() -> usize {
+    naked_asm!(".weak   _fini", "    mov     rax, qword ptr [rip + _fini@GOTPCREL]", "    ret",)
+}

@@ -4,6 +4,8 @@ use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use super::fork;
+#[cfg(feature = "start")]
+use crate::control::forbid_start;
 use crate::control::{_mcleanup, is_profiled, strings};
 use crate::entry::begin;
 use crate::objects::program;
@@ -64,12 +66,16 @@ pub(super) unsafe extern "C" fn begin_in_libc() {
 /// As for [`begin::begin`].
 unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usize, usize)) {
     if has_other_rights() {
+        #[cfg(feature = "start")]
+        forbid_start();
         return; // a set-user-ID program must not write to a place that its user chooses
     }
     // SAFETY: the caller guarantees the requirements. `fork` handles forks; `begin_in_libc` does the rest.
     unsafe { begin::begin(name, envp, text, || {}) };
     // Programs that check for handlers would see gmon's handlers.
-    exits::give_way();
+    if is_profiled() {
+        exits::give_way();
+    }
 }
 
 /// Ends profiling in a static program as the last destructor. A dynamic program ends profiling later; see [`begin()`].

@@ -11,6 +11,8 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 #[cfg(feature = "start")]
 use super::{alternate_stacks, concurrent_exits, dispositions};
+#[cfg(feature = "start")]
+use crate::control::forbid_start;
 #[cfg(not(feature = "start"))]
 use crate::control::is_started;
 use crate::control::{_mcleanup, after_fork_in_parent, before_fork, strings};
@@ -121,6 +123,8 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
     }
     // SAFETY: the C library is initialized as far as `getauxval` needs it.
     if unsafe { getauxval(AT_SECURE) } != 0 {
+        #[cfg(feature = "start")]
+        forbid_start();
         return; // a set-user-id program must not write where its user wants
     }
     let register = || {

@@ -85,7 +85,7 @@ fn say() {
         let is_set = unsafe { set_action(signal, &raw const ignored, &raw mut before) } == 0;
         (signal, before, is_set)
     });
-    // SAFETY: bytes of that number.
+    // SAFETY: `LINE` has that many bytes.
     let _ = unsafe { write(STANDARD_ERROR, LINE.as_ptr().cast(), LINE.len()) };
     for (signal, before, _) in before.iter().filter(|(.., is_set)| *is_set) {
         // SAFETY: the action that the program had.

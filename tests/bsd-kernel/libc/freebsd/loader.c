@@ -50,21 +50,23 @@ int __libc_atexit(void (*function)(void)) { return atexit(function); }
 static void rtld_exit(void) { run_destructors(); }
 static void rtld_nop_exit(void) {}
 
-// Returns the cleanup function for `_start`.
-__attribute__((used)) static void (*load(long *argc))(void) {
+// Returns the cleanup function for `_start`. Older dynamic linkers leave the registration of their end to `_start`.
+__attribute__((used)) static void (*load(long *argc, int is_old))(void) {
     char **argv = (char **)(argc + 1), **env = argv + *argc + 1;
     find_program(env);
     relocate();
     set_names((int)*argc, argv, env);
     init_tls(env);
     run_preinit_array((int)*argc, argv, env);
-    __libc_atexit(rtld_exit);
+    if (!is_old) __libc_atexit(rtld_exit);
     if (has_no_init()) run_constructors((int)*argc, argv, env);
-    return rtld_nop_exit;
+    return is_old ? rtld_exit : rtld_nop_exit;
 }
 
-void loader_start(void);
-__asm__(".text; .globl loader_start; .type loader_start, @function\n"
-        "loader_start: xor %ebp, %ebp; mov %rdi, %rbx; mov %rsp, %r12; and $-16, %rsp; call load;"
+void loader_start(void), old_loader_start(void);
+__asm__(".text; .globl loader_start, old_loader_start; .type loader_start, @function; .type old_loader_start, @function\n"
+        "old_loader_start: mov $1, %esi; jmp 1f\n"
+        "loader_start: xor %esi, %esi\n"
+        "1: xor %ebp, %ebp; mov %rdi, %rbx; mov %rsp, %r12; and $-16, %rsp; call load;"
         "mov %rbx, %rdi; mov %rax, %rsi; mov %r12, %rsp; jmp _start");
 #endif

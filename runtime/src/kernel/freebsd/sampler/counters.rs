@@ -18,7 +18,7 @@ use crate::os::{Errno, count_samples, give_way, map, system_time};
 use crate::samples::bins;
 
 unsafe extern "C" {
-    /// A function that stands for the C library.
+    /// Any function of the C library: its address tells whether the C library has counters.
     fn __error() -> *mut c_int;
 }
 
@@ -89,12 +89,17 @@ pub(super) fn forget() {
     MAY_MISS_CHARGE.store(false, SeqCst);
 }
 
-/// Reads the counters. With `counts`, adds the differences to the bins. A difference from [`MOST`] on is a charge if the kernel may not
-/// have charged that much system time before; otherwise the difference is a decrement.
+/// Reads the counters. With `counts`, adds the differences to the bins. A difference from [`MOST`] on is a charge if system calls return
+/// to code with counters, and if the kernel may not have charged that much system time before; otherwise the difference is a decrement.
 #[inline(never)]
 fn read(counts: bool) {
     let (system, most) = (system_time(), time_of(MOST));
     let uncharged = system.saturating_sub(CHARGED_UNTIL.load(SeqCst));
+    // A charge is a whole number of the kernel's slower ticks, of which one may have begun before.
+    let is_charge = |ticks: u16| {
+        let time = time_of(ticks);
+        CALLS_RETURN_TO_COUNTERS.load(SeqCst) && uncharged >= time - time / 64
+    };
     let is_changed = Cell::new(false);
     let wait = || {
         give_way();
@@ -106,7 +111,7 @@ fn read(counts: bool) {
         if !counts {
             return;
         }
-        if added < MOST || uncharged >= most {
+        if added < MOST || is_charge(added) {
             bins::count_in(bin, added);
         } else if system >= most {
             // In a process with several threads, a thread may have been in a system call all the time.

@@ -2,9 +2,11 @@
 //!
 //! Only a thread can read the counters in time without disturbing the program: a timer's signal would interrupt system calls of the
 //! program, and the only timer of CPU time, `ITIMER_PROF`, belongs to the program and keeps running across `execve`. The C library
-//! does not know the thread: the thread has no thread-local variables, calls no function of the program, and blocks all signals.
+//! does not know the thread: the thread has no thread-local variables, calls no function of the program, and blocks all signals. At the
+//! end of the process, the thread writes the profile, which calls a few functions of libc that move and compare bytes.
 
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
+use core::hint::black_box;
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU64,
     Ordering::{Relaxed, SeqCst},
@@ -55,8 +57,10 @@ pub(super) fn start() {
         return;
     }
     STACK.store(stack.expose_provenance() as u64, SeqCst);
+    bind_early();
     let blocked = block_signals();
-    // SAFETY: the stack was mapped for this thread alone; `run` never returns and uses neither TLS nor the C library.
+    // SAFETY: the stack was mapped for this thread alone; `run` never returns, uses no TLS, and calls only the functions of the C library
+    // that `bind_early` has called.
     let started = unsafe { start_thread(run, stack, STACK_SIZE) };
     set_blocked_signals(blocked);
     match started {
@@ -67,6 +71,27 @@ pub(super) fn start() {
             // SAFETY: the stack was mapped above, and no thread uses the stack.
             unsafe { unmap(stack, STACK_SIZE) };
         }
+    }
+}
+
+/// Calls each function of the C library that the writing of the profile calls. At the first call in a dynamic program, the dynamic linker
+/// looks for the function and takes a lock, and libthr would ask for the thread, which it does not know.
+fn bind_early() {
+    unsafe extern "C" {
+        fn memcpy(to: *mut u8, from: *const u8, length: usize) -> *mut u8;
+        fn memmove(to: *mut u8, from: *const u8, length: usize) -> *mut u8;
+        fn memset(to: *mut u8, byte: c_int, length: usize) -> *mut u8;
+        fn bcmp(one: *const u8, other: *const u8, length: usize) -> c_int;
+        fn strlen(text: *const u8) -> usize;
+    }
+    let (mut to, from) = (0_u8, 0_u8);
+    let (to, from, length) = black_box((&raw mut to, &raw const from, 1));
+    // SAFETY: one byte, which is an empty string.
+    unsafe {
+        memcpy(to, from, length);
+        memmove(to, from, length);
+        memset(to, 0, length);
+        black_box((bcmp(to, from, length), strlen(from)));
     }
 }
 
