@@ -94,9 +94,10 @@ fn code_in_another_section_behind_the_runtime_has_its_calls() {
     if !cfg!(target_arch = "x86_64") {
         // Only the shortest function shows the difference.
     } else if Command::new("musl-gcc").arg("--version").output().is_ok() {
-        let object = library().join("gmon.o");
-        let flags = ["-pg", "-DOTHER", "-Os", "-mfentry", object.to_str().unwrap()];
-        programs.push(Program::compile_with("musl-gcc", "own-code-musl", "own_code.c", &flags));
+        let wrapper = library().parent().unwrap().parent().unwrap().join("bin/gmon-cc");
+        let compiler = ["env", "CC=musl-gcc", wrapper.to_str().unwrap()];
+        let flags = ["-DOTHER", "-Os", "-mfentry"];
+        programs.push(Program::build(&compiler, "own-code-musl", "own_code.c", &flags).unwrap());
     } else {
         println!("\nSKIPPED: the runtime's section with musl: no musl-gcc here");
     }
