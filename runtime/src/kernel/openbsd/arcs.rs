@@ -3,8 +3,8 @@
 //! An entry of a table has the layout of an arc in the file. An empty entry is an arc of zeros, which readers skip. `totarc` in the
 //! header is the size of all tables in bytes, so the buffer is a complete profile at any time.
 //!
-//! The kernel clears the header in a child. A child that the runtime does not see, such as the child of a `vfork`, has a copy of its parent's counts;
-//! with a header of zeros, the kernel writes no file for such a child. The child of libc's `fork` gets its header back.
+//! The kernel clears the header in a child. A child that the runtime does not see, such as the child of a `vfork`, has a copy of its
+//! parent's counts; with a header of zeros, the kernel writes no file for such a child. The child of libc's `fork` gets its header back.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
