@@ -123,8 +123,8 @@ fn children_that_execute_programs_leave_the_parents_profile_alone() {
     }
 }
 
-/// Runs a trial whose five children with memory of their own make 3, 4, 5, … calls. Then checks the counts of the parent, which are those of
-/// the children that share the memory too: `extra` of the kernel's ticks, and `calls`.
+/// Runs a trial whose five children with memory of their own make 3, 4, 5, … calls. Then checks the counts of the parent and of the
+/// children that share the parent's memory: `extra` of the kernel's ticks, and `calls`.
 fn check_children(trial: &str, extra: u64, calls: u64) {
     for source in [Ticks::Kernel, Ticks::Interval] {
         let Some(program) = Program::build_from("children", trial) else {
