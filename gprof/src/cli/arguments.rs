@@ -6,12 +6,27 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, ValueEnum};
 
-use super::outputs;
-use crate::cli::format::Format;
-use crate::cli::options::Compat;
-use crate::cli::orderer::Orderer;
+use crate::question::format::Format;
+use crate::question::orderer::{ORDERERS, Orderer};
+use crate::question::rules::Compat;
+
+/// Reads the value of `--format`.
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let values = Format::all().map(|format| PossibleValue::new(format.name()).help(format.help()));
+    PossibleValuesParser::new(values).map(|name| Format::named(&name).unwrap_or_default())
+}
+
+/// Reads the value of `--order`.
+fn orderers() -> impl TypedValueParser<Value = Orderer> {
+    let values = ORDERERS.map(|(_, name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).map(|name| {
+        let known = ORDERERS.iter().find(|(_, known, _)| *known == name);
+        known.map_or(Orderer::Symbols, |(orderer, ..)| *orderer)
+    })
+}
 
 /// Shows where a program built with `cc -pg` spent its time.
 ///
@@ -106,7 +121,7 @@ pub(super) struct Arguments {
     pub(super) function_ordering: bool,
 
     /// Print an order of the functions that ran, or their calls, for this program
-    #[arg(long, value_name = "READER", help_heading = "Reports")]
+    #[arg(long, value_name = "READER", value_parser = orderers(), help_heading = "Reports")]
     pub(super) order: Option<Orderer>,
 
     /// Print an order of object files for a linker, which places callers near their callees. MAP lists the symbols of
@@ -237,7 +252,7 @@ pub(super) struct Arguments {
     pub(super) table: bool,
 
     /// Write in this format
-    #[arg(long, value_name = "FORMAT", value_parser = outputs::parser(), help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Output")]
     pub(super) format: Option<Format>,
 
     /// Print only the warning, and exit with status 1, if a profile may not belong to its program (another build or

@@ -5,10 +5,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use super::arguments::Arguments;
-use super::format::Format;
-use super::options::{Comparison, Output, ProfilePath};
 use super::{images, outputs};
 use crate::error::Error;
+use crate::question::files::{Comparison, Output, ProfilePath};
+use crate::question::format::Format;
 
 /// The comparison that the command line asks for.
 pub(super) fn comparison(arguments: &Arguments, outputs: &[Output]) -> Result<Option<Comparison>, Error> {

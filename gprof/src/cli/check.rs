@@ -9,12 +9,16 @@ use clap::parser::ValueSource;
 use gmon_demangle::Style;
 
 use super::arguments::Arguments;
-use super::{base, images, outputs, profile_form, watch};
-use crate::cli::format::Format;
-use crate::cli::options::{Annotation, Asked, Choice, Compat, Extract, Limit, Options, Output, Reports, Subject};
-use crate::cli::rules::Rules;
-use crate::cli::symspec::{Malformed, Pattern};
+use super::{base, images, outputs, watch};
 use crate::error::Error;
+use crate::question::files::{Extract, Output};
+use crate::question::format::Format;
+use crate::question::options::{Annotation, Choice, Limit, Options, Subject};
+use crate::question::pattern::{Malformed, Pattern};
+use crate::question::profile_form;
+use crate::question::reports::{Asked, Reports};
+use crate::question::rules::Compat;
+use crate::question::rules::Rules;
 use crate::terminal::pager::PagerCommand;
 
 /// The meaning of an option that chooses functions, or that requests or suppresses a report.

@@ -9,9 +9,9 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::arguments::Arguments;
-use crate::cli::options::{ProfilePath, ProfiledImage};
 use crate::error::Error;
-use crate::image::files::COMPANIONS;
+use crate::program::image::files::COMPANIONS;
+use crate::question::files::{ProfilePath, ProfiledImage};
 
 /// The default name of a profile.
 const PROFILE: &str = "gmon.out";

@@ -2,22 +2,12 @@
 
 mod arguments;
 mod base;
-pub mod bsd;
-mod builder;
 mod check;
 mod command;
-mod compat;
-pub mod format;
 pub mod generate;
 mod images;
 mod nearest;
-pub mod options;
-pub mod orderer;
 mod outputs;
-pub mod profile_form;
-mod profile_path;
-pub mod rules;
-pub mod symspec;
 mod version;
 mod watch;
 mod words;
@@ -27,8 +17,8 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, FromArgMatches};
 
-use crate::cli::options::Options;
 use crate::error::Error;
+use crate::question::options::Options;
 use arguments::Arguments;
 use command::command;
 
@@ -48,7 +38,7 @@ pub enum Request {
 /// When an option does not exist or has an invalid value.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
     let mut words = words::expand(words)?;
-    // `cli::bsd` has handled this word already.
+    // The check for the BSDs has handled this word already.
     words.retain(|word| word != "--gnu");
     let words = words::unglue(words);
     let is_long = words.iter().skip(1).any(|word| word.as_encoded_bytes().starts_with(b"--h"));
@@ -109,8 +99,10 @@ fn one_line(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::format::Format;
-    use crate::cli::options::{Asked, Output, ProfiledImage, Watch};
+    use crate::question::files::{Output, ProfiledImage};
+    use crate::question::format::Format;
+    use crate::question::options::Watch;
+    use crate::question::reports::Asked;
     use std::time::Duration;
 
     fn options(line: &str) -> Result<Options, String> {

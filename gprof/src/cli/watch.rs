@@ -6,8 +6,8 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory};
 
 use super::arguments::Arguments;
-use super::options::Watch;
 use crate::error::Error;
+use crate::question::options::Watch;
 
 /// The periods that a user may want, in seconds.
 const SHORTEST: f64 = 0.1;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use crate::error::Error;
-use crate::image::files;
+use crate::program::image::files;
 
 /// Short options whose optional value follows without a space, and their long names.
 const GLUED: [(u8, &str); 9] = [
