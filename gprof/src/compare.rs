@@ -8,6 +8,7 @@ use crate::model::{self, Difference};
 use crate::output;
 use crate::question::files::{Comparison, Output};
 use crate::question::options::Options;
+use crate::reports::list;
 use crate::sources::{self, Loaded};
 use crate::terminal::Terminal;
 use crate::terminal::progress::Progress;
@@ -28,8 +29,8 @@ pub(crate) fn report(
     let [base_options, options] = [base_options, options.clone()].map(|side| side.propagate(propagates));
     progress.tell_once(options.outputs.len() > 1);
     for (output, options) in options.each_alone() {
-        let base = model::analyze(&base_loaded, &base_options, progress)?;
-        let new = model::analyze(&loaded, &options, progress)?;
+        let base = model::analyze(&base_loaded, &base_options, list::wanted(&base_options, &base_loaded)?, progress)?;
+        let new = model::analyze(&loaded, &options, list::wanted(&options, &loaded)?, progress)?;
         // In a text, a name with a line end would look like two rows. Other formats escape control characters themselves.
         if output.format.is_text() {
             for side in [&base, &new] {

@@ -62,6 +62,7 @@ mod personalities;
 mod program;
 mod question;
 mod reports;
+mod sink;
 mod sources;
 mod terminal;
 mod watch;
@@ -96,6 +97,7 @@ use cli::Request;
 use personalities::gnu_sum;
 use question::bsd::Arguments;
 use question::files::Output;
+use reports::list;
 use sources::{extract, sum};
 use terminal::EscapingWriter;
 use terminal::pager::{self, Pager};
@@ -229,7 +231,8 @@ pub fn load(options: &Options, warnings: &mut dyn Write) -> Result<Loaded, Error
 ///
 /// If the options ask for a report that the profiles have no data for, or select a function that does not exist.
 pub fn analyze<'a>(loaded: &'a Loaded, options: &'a Options, warnings: &mut dyn Write) -> Result<Analysis<'a>, Error> {
-    model::analyze(loaded, options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
+    let wanted = list::wanted(options, loaded)?;
+    model::analyze(loaded, options, wanted, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
 }
 
 /// Loads, analyzes and renders.
@@ -255,13 +258,13 @@ fn report(
         extract::write(&loaded, options, wanted, progress)?;
     }
     // Nothing is written if the profiles lack the data of one output.
-    options.wanted(loaded.contents())?;
+    list::wanted(options, &loaded)?;
     let mut outputs = options.each_alone();
     progress.tell_once(outputs.len() > 1);
     // Files come first: what the standard output shows stays the last on a terminal.
     outputs.sort_by_key(|(output, _)| output.file.is_none());
     for (at, (output, options)) in outputs.iter().enumerate() {
-        let analysis = model::analyze(&loaded, options, progress)?;
+        let analysis = model::analyze(&loaded, options, list::wanted(options, &loaded)?, progress)?;
         if options.sums_lines() && at == 0 {
             let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
             sum::write(&sum, &loaded, progress)?;

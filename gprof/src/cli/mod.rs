@@ -4,10 +4,12 @@ mod arguments;
 mod base;
 mod check;
 mod command;
+mod contradictions;
 pub mod generate;
 mod images;
 mod nearest;
 mod outputs;
+mod requests;
 mod version;
 mod watch;
 mod words;
@@ -15,7 +17,7 @@ mod words;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, CommandFactory, FromArgMatches};
+use clap::{Arg, FromArgMatches};
 
 use crate::error::Error;
 use crate::question::options::Options;
@@ -40,9 +42,10 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error
     let mut words = words::expand(words)?;
     // The check for the BSDs has handled this word already.
     words.retain(|word| word != "--gnu");
-    let words = words::unglue(words);
+    let parser = command::arguments();
+    let words = words::unglue(words, &parser);
     let is_long = words.iter().skip(1).any(|word| word.as_encoded_bytes().starts_with(b"--h"));
-    let read = Arguments::command().try_get_matches_from(words);
+    let read = parser.try_get_matches_from(words);
     let read = read.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     match read {
         Ok((arguments, _)) if arguments.version => Ok(Request::Text(version::text())),
@@ -102,7 +105,7 @@ mod tests {
     use crate::question::files::{Output, ProfiledImage};
     use crate::question::format::Format;
     use crate::question::options::Watch;
-    use crate::question::reports::Asked;
+    use crate::question::reports::{Asked, FLAT, GRAPH};
     use std::time::Duration;
 
     fn options(line: &str) -> Result<Options, String> {
@@ -127,7 +130,7 @@ mod tests {
     fn defaults() {
         let options = options("").unwrap();
         assert_eq!(images(&options), "a.out: gmon.out");
-        assert_eq!((options.reports.flat, options.reports.graph), (Asked::Nothing, Asked::Nothing));
+        assert_eq!((options.reports.asked(FLAT), options.reports.asked(GRAPH)), (Asked::Nothing, Asked::Nothing));
         assert!(options.demangle && !options.brief && !options.unused && !options.reports.sum);
     }
 
@@ -161,20 +164,21 @@ mod tests {
     #[test]
     fn reports_take_no_word_of_their_own() {
         let options = options("-p prog -q file").unwrap();
-        assert_eq!((options.reports.flat, options.reports.graph), (Asked::For, Asked::For));
+        assert_eq!((options.reports.asked(FLAT), options.reports.asked(GRAPH)), (Asked::For, Asked::For));
         assert_eq!(images(&options), "prog: file");
     }
 
     #[test]
     fn the_last_of_for_and_against_counts() {
-        let of = |line| options(line).map(|options| (options.reports.flat, options.reports.graph)).unwrap();
+        let of =
+            |line| options(line).map(|options| (options.reports.asked(FLAT), options.reports.asked(GRAPH))).unwrap();
         assert_eq!(of("-p -P"), (Asked::Against, Asked::Nothing));
         assert_eq!(of("-P -p -Q"), (Asked::For, Asked::Against));
     }
 
     #[test]
     fn long_options_may_be_cut_short() {
-        assert_eq!(options("--flat").unwrap().reports.flat, Asked::For);
+        assert_eq!(options("--flat").unwrap().reports.asked(FLAT), Asked::For);
         assert!(options("--bri").unwrap().brief);
         assert!(!options("--no-dem").unwrap().demangle);
         assert!(!options("--demangle=none").unwrap().demangle);
@@ -318,6 +322,6 @@ mod tests {
         }
         // Abbreviations mean the same as in GNU gprof.
         assert!(options("--b").unwrap().brief);
-        assert_eq!(options("--g").unwrap().reports.graph, Asked::For);
+        assert_eq!(options("--g").unwrap().reports.asked(GRAPH), Asked::For);
     }
 }

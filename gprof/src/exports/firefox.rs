@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::json_value::write_text;
 use crate::model::{Analysis, SampleTree};
 use crate::reports::place::{self, Place};
 use crate::reports::warnings;
+use crate::sink::json::write_text;
 
 /// The version of the format. In later versions, threads share their tables.
 const VERSION: u32 = 55;

@@ -6,17 +6,15 @@ use std::io::{self, Write};
 
 use gmon::side_file::CutReason;
 
-use super::json_value::{Record, Value, write_list, write_record, write_text};
-use crate::model::entries::{Calls, Endpoint, EntryLine, LineKind};
-use crate::model::graph::Node;
-use crate::model::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, ContextRow, FlatRow, Frame, StackSums, Stats};
+use crate::model::{Analysis, StackSums, Stats};
 use crate::program::image::address_space::Mapping;
 use crate::program::symbols::functions::FunctionId;
+use crate::reports::list::REPORTS;
 use crate::reports::warnings;
+use crate::sink::json::{Record, Value, write_list, write_record, write_text};
 use crate::sources::conservation::Conservation;
 use crate::sources::cut_words::words;
 use crate::sources::profile_file::FileInfo;
-use crate::sources::side_info::SideThread;
 
 /// The version of the schema. The version grows when a program for the old schema would misread the new schema.
 const VERSION: u64 = 1;
@@ -28,25 +26,16 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     write_record(&time(analysis), out)?;
     write_list("profiles", analysis.files().iter().filter(|file| !file.is_shared_object).map(profile), out)?;
     write_list("images", analysis.images().iter().map(image), out)?;
-    let is_mentioned = mentioned(analysis);
+    let reports = || REPORTS.iter().filter(|report| analysis.wanted.has(report.name));
+    let mut is_mentioned = vec![false; analysis.functions().count()];
+    for report in reports().filter(|report| report.json.is_some()) {
+        (report.mentions)(analysis, &mut |id| is_mentioned[id.index()] = true);
+    }
     let functions = analysis.functions().filter(|id| is_mentioned[id.index()]);
     write_list("functions", functions.map(|id| function(analysis, id)), out)?;
-    if analysis.wants_flat_profile() {
-        write_list("flat_profile", analysis.flat_rows().map(|row| flat_row(analysis, &row)), out)?;
-    }
-    if analysis.wants_call_graph() {
-        write_list("call_graph", analysis.entries().map(|node| entry(analysis, node)), out)?;
-    }
-    if let Some(bounds) = analysis.bounds() {
-        write_list("bounds", bounds.rows.iter().map(bounds_row), out)?;
-        out.write_all(b",\n\"bounds_summary\":")?;
-        write_record(&bounds_summary(bounds), out)?;
-    }
-    for (field, table) in [("contexts", analysis.contexts()), ("callers", analysis.callers())] {
-        if let Some(table) = table {
-            write_list(field, table.rows.iter().map(|row| context_row(analysis, row)), out)?;
-        }
-    }
+    // What the files contain comes behind the reports about functions.
+    let of_functions = reports().filter(|report| !report.is_first).filter_map(|report| report.json);
+    of_functions.into_iter().try_for_each(|json| json(analysis, out))?;
     if let Some(stacks) = analysis.stacks_of_reports() {
         out.write_all(b",\n\"stacks\":")?;
         write_record(&stack_sums(stacks, analysis.stats()), out)?;
@@ -54,10 +43,8 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     if let Some(cut) = analysis.cut_stacks() {
         write_list("cut_stacks", cut.reasons.iter().map(cut_stack), out)?;
     }
-    if analysis.wants_threads() {
-        let threads = analysis.side_files().iter().flat_map(|side| &side.threads);
-        write_list("threads", threads.map(thread), out)?;
-    }
+    let of_files = reports().filter(|report| report.is_first).filter_map(|report| report.json);
+    of_files.into_iter().try_for_each(|json| json(analysis, out))?;
     if let Some(conservation) = analysis.conservation() {
         out.write_all(b",\n\"conservation\":")?;
         write_record(&conserved(conservation), out)?;
@@ -105,42 +92,6 @@ fn image(image: &Mapping) -> Record<'_> {
     ]
 }
 
-fn thread(thread: &SideThread) -> Record<'_> {
-    vec![
-        ("name", thread.name.as_slice().into()),
-        ("number", thread.number.into()),
-        ("threads", thread.threads.into()),
-        ("percent", thread.percent.into()),
-        ("self", thread.time.into()),
-        ("calls", thread.calls.into()),
-    ]
-}
-
-/// Returns for each function whether a row or an entry names the function.
-fn mentioned(analysis: &Analysis<'_>) -> Vec<bool> {
-    let mut is_mentioned = vec![false; analysis.functions().count()];
-    let rows = analysis.flat_rows().filter(|_| analysis.wants_flat_profile());
-    rows.for_each(|row| is_mentioned[row.function.index()] = true);
-    let bounds = analysis.bounds().into_iter();
-    bounds.clone().flat_map(|bounds| &bounds.rows).for_each(|row| is_mentioned[row.function.index()] = true);
-    for doubt in bounds.flat_map(|bounds| &bounds.doubts) {
-        if let BoundsDoubt::CallsAreMissing { example, .. } = doubt {
-            is_mentioned[example.index()] = true;
-        }
-    }
-    for row in [analysis.contexts(), analysis.callers()].into_iter().flatten().flat_map(|table| &table.rows) {
-        if let Frame::Function(id) = row.frame {
-            is_mentioned[id.index()] = true;
-        }
-    }
-    for line in analysis.entries().filter(|_| analysis.wants_call_graph()).flat_map(|node| analysis.entry(node)) {
-        if let Endpoint::Function(id) = line.endpoint {
-            is_mentioned[id.index()] = true;
-        }
-    }
-    is_mentioned
-}
-
 fn function<'a>(analysis: &'a Analysis<'_>, id: FunctionId) -> Record<'a> {
     let (function, location) = (analysis.function(id), analysis.source_location(id));
     vec![
@@ -151,121 +102,6 @@ fn function<'a>(analysis: &'a Analysis<'_>, id: FunctionId) -> Record<'a> {
         ("address", address(function.address)),
         ("file", location.map(|location| analysis.shortened(location.file)).into()),
         ("line", location.map(|location| u64::from(location.line)).into()),
-    ]
-}
-
-fn flat_row<'a>(analysis: &'a Analysis<'_>, row: &FlatRow<'a>) -> Record<'a> {
-    let (self_per_call, total_per_call) = row.per_call.unzip();
-    let mut record: Record<'_> = vec![
-        ("function", row.function.index().into()),
-        ("inlined", row.inlined.map(|symbol| analysis.inlined_name(symbol)).into()),
-        ("percent", row.percent.into()),
-        ("cumulative", row.cumulative.into()),
-        ("self", row.self_time.into()),
-        ("error", Some(row.error).filter(|error| *error != 0.0).into()),
-        ("calls", row.calls.into()),
-        ("self_per_call", self_per_call.into()),
-        ("total_per_call", total_per_call.into()),
-    ];
-    record.extend(range(row.range));
-    record
-}
-
-/// Returns the least and the longest inclusive time, if tail calls leave a doubt.
-fn range<'a>(range: Option<(f64, f64)>) -> Record<'a> {
-    range
-        .map_or_else(Vec::new, |(least, most)| vec![("inclusive_least", least.into()), ("inclusive_most", most.into())])
-}
-
-fn bounds_summary<'a>(bounds: &BoundsTable) -> Record<'a> {
-    let doubt = |doubt: &BoundsDoubt| {
-        let (reason, example, count) = match doubt {
-            BoundsDoubt::CallsAreMissing { example, count } => ("missing calls", Some(example.index()), Some(*count)),
-            BoundsDoubt::StartIsNotCounted => ("no call from outside", None, None),
-            BoundsDoubt::NegativeSamples => ("negative samples", None, None),
-            BoundsDoubt::JumpsAreUnknown { count } => ("unknown jumps", None, Some(*count)),
-        };
-        vec![("reason", reason.as_bytes().into()), ("function", example.into()), ("functions", count.into())]
-    };
-    vec![
-        ("unseen", bounds.unseen.into()),
-        ("upper_is_exact", bounds.is_upper_exact.into()),
-        ("tail_calls", bounds.tail_calls.into()),
-        ("rows_left_out", bounds.left_out.into()),
-        ("doubts", bounds.doubts.iter().map(doubt).collect::<Vec<_>>().into()),
-    ]
-}
-
-fn bounds_row<'a>(row: &BoundsRow) -> Record<'a> {
-    vec![
-        ("function", row.function.index().into()),
-        ("self", row.self_time.into()),
-        ("lower", row.lower.into()),
-        ("estimate", row.estimate.into()),
-        ("upper", row.upper.into()),
-        ("calls", row.calls.into()),
-    ]
-}
-
-fn entry<'a>(analysis: &Analysis<'_>, node: Node) -> Record<'a> {
-    let lines = analysis.entry(node);
-    let is_measured = analysis.stacks().is_some();
-    let line = |of: &EntryLine| line(of, is_measured);
-    let of = |is: fn(LineKind) -> bool| lines.iter().filter(move |entry| is(entry.kind)).map(line);
-    let (number, _) = analysis.entry_number(node);
-    let mut record = vec![("number", u64::from(number).into()), ("percent", analysis.percent(node).into())];
-    record.extend(of(|kind| matches!(kind, LineKind::Primary(_))).flatten());
-    record.push(("above", of(|kind| kind == LineKind::Caller).collect::<Vec<_>>().into()));
-    record.push(("below", of(|kind| kind == LineKind::Callee).collect::<Vec<_>>().into()));
-    record
-}
-
-fn line<'a>(line: &EntryLine, is_measured: bool) -> Record<'a> {
-    let (function, cycle) = match line.endpoint {
-        Endpoint::Function(id) => (Some(id.index()), None),
-        Endpoint::Cycle(at) => (None, Some(at + 1)),
-        Endpoint::Spontaneous | Endpoint::Outside => (None, None),
-    };
-    let (calls, calls_of, self_calls) = match line.calls {
-        Calls::None => (None, None, None),
-        Calls::WithinCycle(calls) => (Some(calls), None, None),
-        Calls::Total { outer, inner } => (Some(outer), None, Some(inner)),
-        Calls::Part { some, all } => (Some(some), Some(all), None),
-    };
-    let (self_time, children) = line.times.unzip();
-    let mut record = vec![
-        ("function", function.into()),
-        ("cycle", cycle.into()),
-        ("self", self_time.into()),
-        ("children", children.into()),
-        ("calls", calls.into()),
-        ("calls_of", calls_of.into()),
-        ("self_calls", self_calls.into()),
-    ];
-    if is_measured {
-        let known = |error: f64| Some(error).filter(|error| *error != 0.0).into();
-        record.push(("self_error", known(line.error)));
-        record.push(("children_error", known(line.children_error)));
-        record.push(("inclusive_error", known(line.inclusive_error)));
-        record.extend(range(line.range));
-    }
-    record
-}
-
-fn context_row<'a>(analysis: &'a Analysis<'_>, row: &ContextRow<'_>) -> Record<'a> {
-    let function = match row.frame {
-        Frame::Function(id) => Some(id.index()),
-        _ => None,
-    };
-    vec![
-        ("depth", row.depth.into()),
-        ("function", function.into()),
-        ("name", analysis.context_name(row).into()),
-        ("percent", row.percent.into()),
-        ("inclusive", row.inclusive.into()),
-        ("self", row.self_time.into()),
-        ("calls", row.calls.into()),
-        ("is_doubtful", row.is_doubtful.into()),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hmac_sha256::Hash;
 
-use super::markup::escaped;
+use crate::sink::markup::escaped;
 
 /// Writes the head of a page, and the tag of its body. `title` is markup. The page runs this script and no other.
 pub(super) fn write(title: &str, style: &str, script: &str, out: &mut dyn Write) -> io::Result<()> {

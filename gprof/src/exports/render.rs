@@ -6,7 +6,7 @@ use super::{callgrind, csv, difference, dot, drawing, firefox, flame, folded, ht
 use crate::error::Error;
 use crate::model::{Analysis, Difference};
 use crate::question::format::Format;
-use crate::reports::{difference as reported, table, writer};
+use crate::reports::{difference as reported, list};
 use crate::terminal::Terminal;
 
 /// Writes an analysis to `out`. Tables are as wide as `terminal`. Warnings about source files that cannot be shown go to
@@ -24,8 +24,8 @@ pub fn render(
 ) -> Result<(), Error> {
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     match format {
-        Format::Text => writer::render(analysis, None, &mut buffer, warnings)?,
-        Format::Table => writer::render(analysis, Some(terminal), &mut buffer, warnings)?,
+        Format::Text => list::render(analysis, None, &mut buffer, warnings)?,
+        Format::Table => list::render(analysis, Some(terminal), &mut buffer, warnings)?,
         Format::Json => json::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Dot => dot::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Html => html::render(analysis, &mut buffer).map_err(Error::Output)?,
@@ -55,7 +55,7 @@ pub fn render_difference(
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     let rendered = match format {
         Format::Text => reported::text::render(difference, &mut buffer),
-        Format::Table => table::difference(difference, terminal, &mut buffer),
+        Format::Table => reported::table::render(difference, terminal, &mut buffer),
         Format::Json => difference::json(difference, &mut buffer),
         Format::Csv => difference::csv(difference, &mut buffer),
         Format::Html => difference::page(difference, &mut buffer),

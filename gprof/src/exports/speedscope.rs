@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::json_value::{Record, write_records, write_text};
 use crate::model::{Analysis, SamplePlace, SampleTree};
 use crate::reports::place::{self, Place};
 use crate::reports::warnings;
+use crate::sink::json::{Record, write_records, write_text};
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 

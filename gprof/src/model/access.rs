@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 
+use super::analysis::{Analysis, FunctionInfo, OnDemand, SourceLocation};
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTable;
 use super::contexts::sums::StackSums;
 use super::cut_stacks::CutStacks;
 use super::graph::Node;
-use super::model::{Analysis, FunctionInfo, OnDemand, SourceLocation};
 use super::rows::{CallTimeUnit, FlatRow};
 use super::stats::Stats;
 use crate::program::image::address_space::Mapping;
 use crate::program::symbols::functions::FunctionId;
 use crate::program::symbols::sources::Sources;
+use crate::question::reports::{FLAT, GRAPH, THREADS};
 use crate::sources::conservation::Conservation;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
@@ -85,7 +86,7 @@ impl<'data> Analysis<'data> {
     /// read the line tables of all images.
     #[must_use]
     pub fn source_location(&self, id: FunctionId) -> Option<SourceLocation<'_>> {
-        let sources = if self.options.needs_sources(self.wanted) {
+        let sources = if self.options.needs_sources(&self.wanted) {
             &self.sources
         } else if self.options.symbols.is_some() {
             // Symbols of a file (-S) come without source files.
@@ -101,19 +102,19 @@ impl<'data> Analysis<'data> {
     /// Returns whether the flat profile is among the reports that the options ask for.
     #[must_use]
     pub fn wants_flat_profile(&self) -> bool {
-        self.wanted.flat
+        self.wanted.has(FLAT)
     }
 
     /// Returns whether the list of threads is among the reports that the options ask for.
     #[must_use]
     pub fn wants_threads(&self) -> bool {
-        self.wanted.threads
+        self.wanted.has(THREADS)
     }
 
     /// Returns whether the call graph is among the reports that the options ask for.
     #[must_use]
     pub fn wants_call_graph(&self) -> bool {
-        self.wanted.graph
+        self.wanted.has(GRAPH)
     }
 
     /// Returns the rows of the flat profile, the longest self time first.

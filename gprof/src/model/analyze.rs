@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use gmon::Profile;
 
+use super::analysis::Analysis;
 use super::empty_profile::warn_if_empty;
 use super::input::Input;
-use super::model::Analysis;
 use super::selection::Selections;
 use super::symbolize::{Symbolized, Symbolizer};
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::program::image::Image;
 use crate::program::symbols::functions::Functions;
 use crate::program::symbols::sources::Sources;
 use crate::question::options::Options;
-use crate::question::reports::Wanted;
+use crate::question::reports::{SOURCE, Wanted};
 use crate::sources::Loaded;
 use crate::terminal::progress::Progress;
 
@@ -26,7 +26,7 @@ pub(crate) fn functions<'a>(
     progress: &mut Progress<'_>,
 ) -> Arc<Functions<'a>> {
     progress.tell("reading the symbols");
-    let mut functions = Symbolizer::new(loaded, options, Wanted::default()).all(progress).functions;
+    let mut functions = Symbolizer::new(loaded, options, &Wanted::default()).all(progress).functions;
     functions.set_demangling(options.demangling());
     functions.spell_controls();
     Arc::new(functions)
@@ -36,13 +36,13 @@ pub(crate) fn functions<'a>(
 ///
 /// # Errors
 ///
-/// If the options ask for a report that the profiles have no data for.
+/// If the options select a function that does not exist.
 pub(crate) fn analyze_counts<'a>(
     loaded: &'a Loaded,
     options: &'a Options,
+    wanted: Wanted,
     functions: &Arc<Functions<'a>>,
 ) -> Result<Analysis<'a>, Error> {
-    let wanted = options.wanted(loaded.contents())?;
     let selections = Selections::new(options, functions, &Sources::default())?;
     Ok(Analysis::new(Arc::clone(functions), Input::new(loaded, options, wanted, selections)))
 }
@@ -54,25 +54,19 @@ static NOTHING: Profile = Profile::new();
 ///
 /// # Errors
 ///
-/// If the options ask for a report that the profiles have no data for, or select a function that does not exist.
+/// If the options select a function that does not exist.
 pub(crate) fn analyze<'a>(
     loaded: &'a Loaded,
     options: &'a Options,
+    wanted: Wanted,
     progress: &mut Progress<'_>,
 ) -> Result<Analysis<'a>, Error> {
-    let wanted = options.wanted(loaded.contents())?;
-    if wanted.threads && loaded.side_files().iter().all(|side| side.threads.is_empty()) {
-        return Err(Error::NoThreads);
-    }
-    if wanted.stacks() && loaded.stacks().is_none() {
-        return Err(Error::NoStacks);
-    }
     progress.tell("analyzing the profile");
     let (images, profile) = (loaded.images(), loaded.profile());
     // The list of each profile's records (-i) needs no analysis.
     let is_needed = wanted.analysis() || options.sums_lines();
     let symbolized = match is_needed {
-        true => Symbolizer::new(loaded, options, wanted).all(progress),
+        true => Symbolizer::new(loaded, options, &wanted).all(progress),
         false => Symbolized::none(),
     };
     if !profile.blocks().is_empty() && !options.by_line {
@@ -102,7 +96,7 @@ pub(crate) fn analyze<'a>(
     if is_needed {
         warn_if_empty(&analysis, !profile.blocks().is_empty(), &options.images, progress);
     }
-    warn_without_lines(loaded, options, wanted, progress);
+    warn_without_lines(loaded, options, &analysis.wanted, progress);
     for (_, named) in images.iter().zip(&options.images).filter(|(image, _)| image.files.has_damaged_lines()) {
         let file = named.image.display();
         let _ = writeln!(
@@ -114,13 +108,13 @@ pub(crate) fn analyze<'a>(
 }
 
 /// Warns if reports about lines need line tables, and no image has one, or an image has lines in stabs.
-fn warn_without_lines(loaded: &Loaded, options: &Options, wanted: Wanted, warnings: &mut dyn Write) {
+fn warn_without_lines(loaded: &Loaded, options: &Options, wanted: &Wanted, warnings: &mut dyn Write) {
     let needs = [
         // GNU's sums are by line, whatever the user asks for.
         ("-l", options.by_line && !options.sums_lines(), "reports functions"),
         ("--inlines", options.inlines, "adds nothing"),
         ("--source-times", options.annotation.times, "shows nothing"),
-        ("-A", wanted.source, "shows nothing"),
+        ("-A", wanted.has(SOURCE), "shows nothing"),
     ];
     let Some((option, _, effect)) = needs.into_iter().find(|(_, is_given, _)| *is_given) else { return };
     let with_stabs = loaded.images().iter().zip(&options.images).filter(|(image, _)| image.files.has_stabs());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::analysis::{Analysis, CallGraph, OnDemand};
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTables;
@@ -12,12 +13,11 @@ use super::input::Input;
 use super::intermediate::Intermediate;
 use super::limit::LeftOut;
 use super::linker_order::LinkerOrder;
-use super::model::{Analysis, CallGraph, OnDemand};
 use super::name_style::NameStyle;
 use super::stats::FlatSums;
 use super::{counts, index, limit, order, rows};
 use crate::program::symbols::functions::{FunctionId, Functions};
-use crate::question::reports::Wanted;
+use crate::question::reports::{BOUNDS, COUNTS, FUNCTION_ORDER, GRAPH, LINKER_ORDER};
 
 impl<'data> Analysis<'data> {
     /// Computes all parts of an analysis but those on demand.
@@ -38,7 +38,7 @@ impl<'data> Analysis<'data> {
             input: &input,
         };
         let flat_profile = rows::flat_profile(&intermediate, clock.rate);
-        let bounds = input.wanted.bounds.then(|| BoundsTable::new(&intermediate, clock.rate));
+        let bounds = input.wanted.has(BOUNDS).then(|| BoundsTable::new(&intermediate, clock.rate));
         let context_tables = ContextTables::new(&input, &functions, &graph, clock.rate);
         let entries = Entries::new(&intermediate);
         let Lists { index, counts, order, linker_order, file_order } = Lists::new(&intermediate, entries.last_rank);
@@ -52,7 +52,7 @@ impl<'data> Analysis<'data> {
             ),
             flat: flat_profile,
             clock,
-            call_graph: entries.into_call_graph(graph, index, input.wanted),
+            call_graph: entries.into_call_graph(graph, index, input.wanted.calls),
             blocks,
             stacks,
             cut_stacks,
@@ -96,15 +96,15 @@ impl<'data> Lists<'data> {
         let Input { wanted, object_files, .. } = input;
         let counts_for = |id: FunctionId| functions[id].counts_for;
         Lists {
-            index: if wanted.graph { index::index(intermediate, last_rank) } else { Vec::new() },
-            counts: if wanted.counts { counts::counts(intermediate) } else { Vec::new() },
-            order: match wanted.function_order {
+            index: if wanted.has(GRAPH) { index::index(intermediate, last_rank) } else { Vec::new() },
+            counts: if wanted.has(COUNTS) { counts::counts(intermediate) } else { Vec::new() },
+            order: match wanted.has(FUNCTION_ORDER) {
                 true => order::order(functions.ids(), counts_for, graph),
                 false => Vec::new(),
             },
-            linker_order: match wanted.linker_order {
-                Some(_) => LinkerOrder::new(functions, flat, graph),
-                None => LinkerOrder::default(),
+            linker_order: match wanted.has(LINKER_ORDER) {
+                true => LinkerOrder::new(functions, flat, graph),
+                false => LinkerOrder::default(),
             },
             file_order: object_files.as_ref().map_or_else(Vec::new, |files| order::files(functions, graph, files)),
         }
@@ -128,12 +128,12 @@ impl Entries {
         let mut entries: Vec<Node> = all_entries.iter().copied().filter(is_shown).collect();
         let (left_out, last_rank) = limit::entries(&mut entries, graph, options.limit);
         // The footer does not mention a report that the user does not want.
-        let left_out = if wanted.graph { left_out } else { LeftOut::default() };
+        let left_out = if wanted.has(GRAPH) { left_out } else { LeftOut::default() };
         Entries { all_entries, entries, left_out, last_rank }
     }
 
-    fn into_call_graph<'data>(self, graph: Graph, index: Vec<IndexEntry<'data>>, wanted: Wanted) -> CallGraph<'data> {
+    fn into_call_graph<'data>(self, graph: Graph, index: Vec<IndexEntry<'data>>, is_known: bool) -> CallGraph<'data> {
         let Entries { all_entries, entries, left_out, last_rank } = self;
-        CallGraph { graph, all_entries, entries, index, is_known: wanted.calls, last_rank, left_out }
+        CallGraph { graph, all_entries, entries, index, is_known, last_rank, left_out }
     }
 }

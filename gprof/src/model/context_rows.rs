@@ -14,6 +14,7 @@ use super::percent::whole;
 use super::selection::Selections;
 use crate::program::symbols::functions::{FunctionId, Functions};
 use crate::question::options::Limit;
+use crate::question::reports::{CALLERS, CONTEXTS};
 
 /// A row of the tree of contexts or of callers. Times are in the unit of the samples, normally seconds.
 #[derive(Clone, Copy, Debug)]
@@ -82,12 +83,12 @@ impl<'data> ContextTables<'data> {
         let limit = Limits::new(input.options.limit, total);
         let arcs = &counted_arcs(graph);
         let rows = Rows { functions, inlined: &inlined, limit, total, rate };
-        let contexts = input.options.reports.contexts.map(|depth| {
+        let contexts = input.options.reports.number(CONTEXTS).map(|depth| {
             let calls = unique_calls(&pairs::entered_by(&tree, functions, time), arcs);
             rows.table(&tree, &own, depth, |at, _| calls[at])
         });
         let is_chosen = |id: FunctionId| input.selections.callers.includes(id);
-        let callers = input.options.reports.callers.then(|| {
+        let callers = input.wanted.has(CALLERS).then(|| {
             let tree = callers(&tree, &own, functions.len(), is_chosen, limit.least);
             let own: Vec<u64> = tree.all().iter().map(|context| context.ticks).collect();
             let certain = certain_callers(&tree);

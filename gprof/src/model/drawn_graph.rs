@@ -1,7 +1,7 @@
 //! The part of the call graph that a drawing shows.
 
+use super::analysis::Analysis;
 use super::graph::Node;
-use super::model::Analysis;
 use super::percent::whole;
 use crate::model::graph::Graph;
 use crate::program::symbols::functions::FunctionId;

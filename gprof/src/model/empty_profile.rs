@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::model::Analysis;
+use super::analysis::Analysis;
 use crate::question::files::ProfiledImage;
 use crate::sources::outside::OutsideImages;
 

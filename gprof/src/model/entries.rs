@@ -2,8 +2,8 @@
 //!
 //! The lines are computed when a renderer asks for them, because all lines together take far more memory than the graph.
 
+use super::analysis::Analysis;
 use super::errors::Errors;
-use super::model::Analysis;
 use crate::model::graph::arcs::ArcId;
 use crate::model::graph::{Graph, Node};
 use crate::program::symbols::functions::FunctionId;

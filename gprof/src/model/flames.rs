@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::analysis::{Analysis, OnDemand};
 use super::bounds::Bounds;
 use super::contexts::tail_calls::TailCalls;
 use super::flame::{Flame, FlameSubject, MOST_FRAMES, dominated, estimated, measured};
-use super::model::{Analysis, OnDemand};
 use super::selection::Selections;
 use super::stack_tree::StackTree;
 use crate::sources::stacks::Thread;

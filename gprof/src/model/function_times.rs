@@ -1,9 +1,9 @@
 //! The functions and the arcs of the call graph, each once, for files of other programs.
 
+use super::analysis::Analysis;
 use super::graph::Node;
 use super::graph::arcs::Arc;
 use super::graph::propagate::Handed;
-use super::model::Analysis;
 use crate::program::symbols::functions::FunctionId;
 
 /// The times and calls of a function. Times are in samples.

@@ -30,7 +30,7 @@ use crate::program::symbols::functions::Functions;
 use crate::program::symbols::inlines::{InlineStacks, Inlined, InlinedCode};
 use crate::program::symbols::sources::Sources;
 use crate::question::options::Options;
-use crate::question::reports::Wanted;
+use crate::question::reports::{BOUNDS, Wanted};
 use crate::sources::Loaded;
 use crate::sources::conservation::Conservation;
 use crate::sources::outside::OutsideImages;
@@ -128,10 +128,10 @@ impl<'data> Input<'data> {
             line_times: LineTimes::default(),
             outside_images: loaded.outside_images(),
             options,
-            wanted,
             files: loaded.files(),
             side_files: loaded.side_files(),
-            code: wanted.bounds.then(|| loaded.code()),
+            code: wanted.has(BOUNDS).then(|| loaded.code()),
+            wanted,
             innermost: Innermost::of(loaded, options),
             conservation: loaded.conservation(),
             mismatches: loaded.mismatches(),
@@ -165,7 +165,7 @@ impl<'data> Input<'data> {
 
     /// Counts the samples whose stacks are not whole, if a report shows times from stacks.
     pub(super) fn cut_stacks(&self) -> Option<CutStacks> {
-        let input = self.stacks.as_ref().filter(|_| self.is_measured() || self.wanted.stacks())?;
+        let input = self.stacks.as_ref().filter(|_| self.is_measured() || self.wanted.shows().stacks)?;
         Some(CutStacks::new(input.stacks))
     }
 
@@ -192,7 +192,7 @@ impl<'data> Input<'data> {
 
     /// Returns the tree of calling contexts, and the names of inlined functions in it, if the user wants a report about it.
     pub(super) fn contexts(&self, functions: &Functions<'_>) -> Option<(Contexts, Vec<&'data [u8]>)> {
-        let input = self.stacks.as_ref().filter(|_| self.wanted.stacks())?;
+        let input = self.stacks.as_ref().filter(|_| self.wanted.shows().stacks)?;
         Some(input.contexts(functions, self.options.inlines.then_some(self.images)))
     }
 

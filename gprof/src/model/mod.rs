@@ -1,6 +1,7 @@
 //! Computes everything that a report may show.
 
 mod access;
+mod analysis;
 mod analyze;
 mod blocks;
 mod bound_rows;
@@ -31,7 +32,6 @@ mod intermediate;
 mod limit;
 pub mod line_times;
 mod linker_order;
-mod model;
 pub(crate) mod moment;
 mod name_style;
 mod names;
@@ -50,6 +50,7 @@ pub(crate) mod symbolize;
 mod thread_ticks;
 mod thread_times;
 
+pub use analysis::{Analysis, FunctionInfo, SourceLocation};
 pub(crate) use analyze::{analyze, analyze_counts, functions};
 pub use blocks::Blocks;
 pub use bound_rows::{BoundsRow, BoundsTable};
@@ -66,7 +67,6 @@ pub use flame::{Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};
 pub use function_times::{ArcTimes, FunctionTimes};
 pub use index::IndexEntry;
 pub use limit::LeftOut;
-pub use model::{Analysis, FunctionInfo, SourceLocation};
 pub use rows::{CallTimeUnit, FlatProfile, FlatRow, RowSamples};
 pub use sample_tree::{SampleNode, SamplePlace, SampleTree};
 pub use sample_trees::SampleTrees;

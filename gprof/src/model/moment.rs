@@ -1,6 +1,6 @@
 //! The counts of all functions at one moment, and what was counted between two moments.
 
-use super::model::Analysis;
+use super::analysis::Analysis;
 use super::rows::FlatProfile;
 use crate::program::symbols::functions::FunctionId;
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use gmon::side_file::CutReason;
 
+use super::analysis::Analysis;
 use super::context_rows::ContextRow;
 use super::contexts::tree::Frame;
-use super::model::Analysis;
 use super::rows::FlatRow;
 use crate::program::symbols::functions::FunctionId;
 use crate::program::symbols::sources::base;

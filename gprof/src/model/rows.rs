@@ -12,6 +12,7 @@ use crate::model::inlined_times::InlinedTime;
 use crate::model::ordered::Ordered;
 use crate::model::percent::whole;
 use crate::program::symbols::functions::{FunctionId, Functions};
+use crate::question::reports::FLAT;
 use crate::question::rules::CallUnit;
 
 /// A row of the flat profile, in samples.
@@ -198,7 +199,7 @@ pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, rate: 
     let left_out;
     (profile.shown, left_out) = limit::rows(profile.rows.iter().map(|row| row.time), flat.total, options.limit);
     // The footer does not mention a report that the user does not want.
-    profile.left_out = if wanted.flat { left_out } else { LeftOut::default() };
+    profile.left_out = if wanted.has(FLAT) { left_out } else { LeftOut::default() };
     profile
 }
 

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::analysis::Analysis;
 use super::context_rows::own;
 use super::contexts::pairs;
 use super::contexts::sums::StackSums;
 use super::input::StackInput;
-use super::model::Analysis;
 use super::sample_tree::SamplePlace;
 use super::sample_trees::SampleTrees;
 use super::selection::Selections;

@@ -17,7 +17,7 @@ use crate::program::symbols::line_symbols::{LineSymbol, LineSymbolizer, Owners, 
 use crate::program::symbols::sources::Sources;
 use crate::program::symbols::symbol_file;
 use crate::question::options::Options;
-use crate::question::reports::Wanted;
+use crate::question::reports::{SOURCE, Wanted};
 use crate::sources::Loaded;
 
 /// The functions of one image, or of all images, with their source locations.
@@ -88,7 +88,7 @@ impl<'data> Symbolized<'data> {
 /// Finds the functions of images.
 pub(crate) struct Symbolizer<'a, 'data> {
     options: &'a Options,
-    wanted: Wanted,
+    wanted: &'a Wanted,
     /// The file of symbols that replaces the images' symbols (`-S`).
     symbols: Option<&'data [u8]>,
     /// The map of object files (`-R`).
@@ -103,11 +103,11 @@ pub(crate) struct Symbolizer<'a, 'data> {
 }
 
 impl<'a, 'data> Symbolizer<'a, 'data> {
-    pub(crate) fn new(loaded: &'data Loaded, options: &'a Options, wanted: Wanted) -> Symbolizer<'a, 'data>
+    pub(crate) fn new(loaded: &'data Loaded, options: &'a Options, wanted: &'a Wanted) -> Symbolizer<'a, 'data>
     where
         'data: 'a,
     {
-        let has_line_times = wanted.source && options.annotation.times || options.makes_page();
+        let has_line_times = wanted.has(SOURCE) && options.annotation.times || options.makes_page();
         // If the reports show no other lines, not even their number, looking up other lines would be wasted time.
         let only_profiled = options.by_line && options.shows_only_profiled_code(wanted);
         Symbolizer {

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::analysis::Analysis;
 use super::contexts::measured::{StackSelection, Ticks};
 use super::function_times::{ArcTimes, FunctionTimes};
-use super::model::Analysis;
 use super::selection::Selections;
 use super::thread_ticks::{Ends, ThreadTicks};
 use crate::program::symbols::functions::FunctionId;

@@ -10,7 +10,7 @@ use crate::question::files::{KnownForm, Output, ProfilePath, ProfiledImage};
 use crate::question::format::Format;
 use crate::question::options::{Annotation, Choice, Limit, Options, Subject};
 use crate::question::pattern::{Malformed, Pattern};
-use crate::question::reports::Reports;
+use crate::question::reports::{Argument, BOUNDS, CALLERS, CONTEXTS, Reports};
 use crate::question::rules::Compat;
 
 impl Options {
@@ -30,7 +30,7 @@ impl Options {
             thread: None,
             compat: Compat::None,
             rules: Rules::OURS,
-            reports: Reports { names_profiles: true, ..Reports::default() },
+            reports: Reports::new(true),
             choices: Vec::new(),
             no_static: false,
             functions_only: false,
@@ -205,7 +205,10 @@ impl Options {
     /// bounds (`--bounds`).
     #[must_use]
     pub fn bounds(mut self, are_shown: bool) -> Options {
-        self.reports.bounds = are_shown;
+        match are_shown {
+            true => self.reports.ask(BOUNDS, Argument::None),
+            false => self.reports.forget(BOUNDS),
+        }
         self
     }
 
@@ -213,7 +216,7 @@ impl Options {
     /// Without other reports, reports show only these (`--contexts`).
     #[must_use]
     pub fn contexts(mut self, depth: usize) -> Options {
-        self.reports.contexts = Some(depth);
+        self.reports.ask(CONTEXTS, Argument::Number(depth));
         self
     }
 
@@ -230,7 +233,7 @@ impl Options {
         if matches!(pattern, Pattern::Arcs(..)) {
             return Err(wrong(Malformed::Arc));
         }
-        self.reports.callers = true;
+        self.reports.ask(CALLERS, Argument::None);
         self.choices.push(Choice { subject: Subject::Callers, only: true, pattern, given });
         Ok(self)
     }

@@ -62,7 +62,7 @@ const fn binary(
 }
 
 /// All formats, in the order of the help.
-const DEFINITIONS: [Definition; 13] = [
+const DEFINITIONS: &[Definition] = &[
     text(Format::Text, "text", &[".txt"], "Text for people (the default)"),
     text(Format::Table, "table", &[], "Text with tables"),
     text(Format::Json, "json", &[".json"], "The reports as JSON; docs/json.md has the schema"),

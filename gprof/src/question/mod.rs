@@ -8,7 +8,6 @@ mod builder;
 pub mod files;
 pub mod format;
 pub mod options;
-pub mod orderer;
 pub mod pattern;
 pub mod profile_form;
 pub mod reports;

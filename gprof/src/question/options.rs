@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use gmon_demangle::Style;
 
-use crate::error::Error;
 use crate::question::files::{Comparison, KnownForm, Output, ProfiledImage};
 use crate::question::format::Format;
 use crate::question::pattern::{Pattern, Spec, What};
-use crate::question::reports::{Asked, Contents, Reports, Wanted};
+use crate::question::reports::{GRAPH, Reports, STATS, Wanted};
 use crate::question::rules::{Compat, Rules};
 use crate::terminal::pager;
 
@@ -211,21 +210,20 @@ impl Options {
     }
 
     /// Whether an output is a drawing of the call graph.
-    fn draws_call_graph(&self) -> bool {
+    pub(crate) fn draws_call_graph(&self) -> bool {
         self.outputs.iter().any(|output| output.format.draws_call_graph())
     }
 
     /// Whether to write a footer, which says how much of the profiles the reports account for.
     #[must_use]
-    pub(crate) fn has_footer(&self, wanted: Wanted) -> bool {
+    pub(crate) fn has_footer(&self, wanted: &Wanted) -> bool {
         // With `--stats`, the reports contain this already.
-        let has_times = wanted.flat || wanted.graph || wanted.bounds || wanted.stacks();
-        self.rules.has_footer && has_times && !wanted.stats && !self.brief
+        self.rules.has_footer && wanted.shows().times && !wanted.has(STATS) && !self.brief
     }
 
     /// Whether choices or reports need the source lines of functions.
     #[must_use]
-    pub(crate) fn needs_sources(&self, wanted: Wanted) -> bool {
+    pub(crate) fn needs_sources(&self, wanted: &Wanted) -> bool {
         let spec_needs = |spec: &Spec| {
             // Without `:`, a name with a dot may be the name of a file.
             let may_be_file = matches!(&spec.what, What::Function(name) if name.contains(&b'.'));
@@ -235,22 +233,19 @@ impl Options {
             Pattern::Functions(spec) => spec_needs(spec),
             Pattern::Arcs(from, to) => spec_needs(from) || spec_needs(to),
         };
-        let shown = wanted.counts
-            || wanted.source
+        let shown = wanted.shows().lines
             || self.file_names
             || self.by_line
             || self.makes_page()
             || self.inlines
-            || (wanted.graph && self.paths);
+            || (wanted.has(GRAPH) && self.paths);
         shown || self.choices.iter().any(needs)
     }
 
     /// Whether the reports show only code that has samples or calls: the flat profile alone.
     #[must_use]
-    pub(crate) fn shows_only_profiled_code(&self, wanted: Wanted) -> bool {
-        let orders = wanted.function_order || wanted.linker_order.is_some();
-        let reports = wanted.graph || wanted.counts || wanted.source;
-        let all = reports || orders || wanted.exports || self.sums_lines();
+    pub(crate) fn shows_only_profiled_code(&self, wanted: &Wanted) -> bool {
+        let all = wanted.shows().all_functions || wanted.exports || self.sums_lines();
         let by_neighbors = !self.rules.chooses_sets && !self.choices.is_empty();
         !(all || by_neighbors || self.unused || self.traditional)
     }
@@ -259,55 +254,5 @@ impl Options {
     #[must_use]
     pub(crate) fn sums_lines(&self) -> bool {
         self.reports.sum && self.rules.sums_lines
-    }
-
-    /// The reports to write: the requested ones; if there are none, all reports that the profiles have data for,
-    /// except the suppressed ones.
-    ///
-    /// # Errors
-    ///
-    /// When a requested report has no data in the profiles.
-    pub(crate) fn wanted(&self, contents: Contents) -> Result<Wanted, Error> {
-        let asked = &self.reports;
-        let has_graph = contents.calls || (contents.callers && self.measures_times());
-        let wanted = Wanted {
-            info: asked.info,
-            threads: asked.threads,
-            stats: asked.stats,
-            bounds: asked.bounds,
-            contexts: asked.contexts.is_some(),
-            callers: asked.callers,
-            flat: asked.flat == Asked::For,
-            graph: asked.graph == Asked::For,
-            counts: asked.counts == Asked::For,
-            source: asked.source == Asked::For,
-            function_order: asked.function_order,
-            linker_order: asked.linker_order,
-            calls: has_graph,
-            file_order: self.file_map.is_some(),
-            exports: self.comparison.is_some() || self.outputs.iter().any(|output| output.format.is_export()),
-        };
-        if wanted.flat && !contents.samples {
-            return Err(Error::NoSamples);
-        }
-        if (wanted.graph || self.draws_call_graph()) && !has_graph {
-            return Err(if self.thread.is_some() { Error::NoCallsOfThread } else { Error::NoCalls });
-        }
-        if wanted.linker_order.is_some() && !has_graph {
-            return Err(Error::NoCalls);
-        }
-        if wanted.bounds && !(contents.samples && contents.calls) {
-            return Err(Error::NoBounds);
-        }
-        let chosen = Wanted { exports: false, ..wanted };
-        if chosen.analysis() || wanted.info || wanted.threads || asked.sum || asked.extract.is_some() {
-            return Ok(wanted);
-        }
-        Ok(Wanted {
-            flat: contents.samples && asked.flat != Asked::Against,
-            graph: has_graph && asked.graph != Asked::Against,
-            counts: !contents.samples && !contents.calls && asked.counts != Asked::Against,
-            ..wanted
-        })
     }
 }

@@ -2,9 +2,30 @@
 
 use std::io::{self, Write};
 
+use super::report::{Report, Trait, Value};
 use crate::model::Analysis;
+use crate::question::options::Subject;
+use crate::question::reports::{COUNTS, Shows};
 
-pub(crate) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub const REPORT: Report = Report {
+    name: COUNTS,
+    short: Some('C'),
+    help: "Print how often each function was called, with its file and line",
+    value: Value::OptionalSpec,
+    opposite: Some((
+        'Z',
+        "no-exec-counts",
+        "Do not print these counts; with a SPEC, print them without these functions",
+    )),
+    subject: Some(Subject::Counts),
+    shows: Shows { all_functions: true, times: false, lines: true, ..Report::OF_FUNCTIONS.shows },
+    is_default: |data| !data.samples && !data.calls,
+    traits: &[Trait::TextOnly],
+    write: |analysis, writer| writer.report(|out, _| render(analysis, out)),
+    ..Report::OF_FUNCTIONS
+};
+
+fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     for count in &analysis.counts {
         match analysis.sources.place(count.function) {
             Some(place) => {

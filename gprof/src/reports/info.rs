@@ -4,13 +4,29 @@ use std::io::{self, Write};
 
 use gmon::{Image, Profile};
 
+use super::report::{Report, Trait};
+use crate::question::reports::INFO;
 use crate::reports::number::{General, counted};
 use crate::sources::contents::Content;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::{SideInfo, SideObject};
 
+pub const REPORT: Report = Report {
+    name: INFO,
+    short: Some('i'),
+    help: "Print what each profile contains",
+    traits: &[Trait::TextOnly],
+    write: |analysis, writer| {
+        writer.report(|out, _| {
+            render(analysis.files, analysis.options.rules.tells_forms, out)?;
+            analysis.side_files.iter().try_for_each(|side| render_side(side, out))
+        })
+    },
+    ..Report::OF_FILES
+};
+
 /// Writes the records in each profile. `tells_form`: the form of each, and how it was found.
-pub(crate) fn render(files: &[FileInfo], tells_form: bool, out: &mut dyn Write) -> io::Result<()> {
+fn render(files: &[FileInfo], tells_form: bool, out: &mut dyn Write) -> io::Result<()> {
     for file in files {
         writeln!(out, "File `{}' (version {}) contains:", file.file, file.version)?;
         let rank = file.rank.map(|rank| format!("rank {rank}"));
@@ -88,7 +104,7 @@ fn render_image(image: &Image, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes the contents of the side files of a program's runs.
-pub(crate) fn render_side(side: &SideInfo, out: &mut dyn Write) -> io::Result<()> {
+fn render_side(side: &SideInfo, out: &mut dyn Write) -> io::Result<()> {
     let runs = counted(side.runs, "run");
     let live = if side.is_live { ", running or killed" } else { "" };
     writeln!(out, "Side file of `{}' ({runs}{live}) contains:", side.program)?;

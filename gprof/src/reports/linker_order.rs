@@ -5,27 +5,50 @@
 
 use std::io::{self, Write};
 
+use super::report::{Need, Report, Trait, Value};
 use crate::model::Analysis;
-use crate::question::orderer::Orderer;
+use crate::question::reports::LINKER_ORDER;
+
+pub const REPORT: Report = Report {
+    name: LINKER_ORDER,
+    help: "Print an order of the functions that ran, or their calls, for this program",
+    value: Value::OneOf("READER", &READERS),
+    needs: &[Need::Graph],
+    traits: &[Trait::Ours, Trait::TextOnly, Trait::OrderOfFunctions, Trait::CallsOneByOne],
+    write: |analysis, writer| writer.list(|out| render(analysis, out)),
+    ..Report::FOR_LINKERS
+};
+
+/// The programs that read an order, with the option by which each gets the order.
+const READERS: [(&str, &str); 5] = [
+    (LLD_CALL_GRAPH, "lld, option --call-graph-ordering-file"),
+    ("symbols", "lld, option --symbol-ordering-file"),
+    (GOLD, "gold, option --section-ordering-file"),
+    (LD, "GNU ld 2.43 and later, option --section-ordering-file"),
+    ("bolt", "llvm-bolt, option --function-order"),
+];
+const LLD_CALL_GRAPH: &str = "lld-callgraph";
+const GOLD: &str = "gold";
+const LD: &str = "ld";
 
 /// The beginnings of the names of a function's section.
 const SECTIONS: [&str; 4] = [".text.", ".text.hot.", ".text.startup.", ".text.unlikely."];
 
-pub(crate) fn render(analysis: &Analysis<'_>, orderer: Orderer, out: &mut dyn Write) -> io::Result<()> {
-    match orderer {
-        Orderer::LldCallGraph => calls(analysis, out),
-        Orderer::Symbols | Orderer::Bolt => each_function(analysis, |name| {
-            out.write_all(name)?;
-            out.write_all(b"\n")
-        }),
-        Orderer::Gold => each_function(analysis, |name| {
+fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match analysis.options.reports.word(LINKER_ORDER) {
+        Some(LLD_CALL_GRAPH) => calls(analysis, out),
+        Some(GOLD) => each_function(analysis, |name| {
             SECTIONS.iter().try_for_each(|section| {
                 out.write_all(section.as_bytes())?;
                 out.write_all(name)?;
                 out.write_all(b"\n")
             })
         }),
-        Orderer::Ld => script(analysis, out),
+        Some(LD) => script(analysis, out),
+        _ => each_function(analysis, |name| {
+            out.write_all(name)?;
+            out.write_all(b"\n")
+        }),
     }
 }
 

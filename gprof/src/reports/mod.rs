@@ -1,9 +1,9 @@
-//! Reports as text for people: one file for each report.
+//! Reports for people, as text and as tables. A folder or file for each report holds all of the report: its option, what it needs,
+//! its text, its table, and its fields in JSON. [`list::REPORTS`] has all reports.
 //!
 //! A report gets a complete [`Analysis`](crate::model::Analysis) and only writes: it computes nothing and reads no files.
 //! Programs read these reports, so every blank counts.
 
-pub mod annotate;
 pub mod bounds;
 pub mod columns;
 pub mod contexts;
@@ -15,14 +15,14 @@ pub mod errors;
 pub mod explanations;
 pub mod flat;
 pub mod graph;
-pub mod index;
 pub mod info;
 pub mod linker_order;
+pub mod list;
 pub mod names;
 pub mod number;
-pub mod numbered_names;
 pub mod order;
 pub mod place;
+pub mod report;
 pub mod source;
 pub mod stacks;
 pub mod stats;

@@ -2,27 +2,39 @@
 
 use std::io::{self, Write};
 
+use super::report::Report;
+use super::writer::Writer;
+use crate::error::Error;
 use crate::model::{Analysis, LeftOut, Stats};
+use crate::question::reports::{STATS, Shows};
 use crate::reports::number::{Fixed, General};
 use crate::sources::conservation::Conservation;
 use crate::sources::outside::OutsideImages;
 use crate::sources::profile_file::FileInfo;
 
+pub const REPORT: Report = Report {
+    name: STATS,
+    help: "Print how much of the profiles the reports account for",
+    shows: Shows { times: false, ..Report::OF_FUNCTIONS.shows },
+    write: |analysis, writer| writer.report(|out, _| render(analysis, analysis.files, Detail::All, out)),
+    ..Report::OF_FUNCTIONS
+};
+
+/// Writes the footer, which is a short form of the statistics.
+pub fn write_footer(analysis: &Analysis<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
+    writer.report(|out, _| render(analysis, analysis.files, Detail::Notable, out))
+}
+
 /// Which lines to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detail {
+enum Detail {
     /// All lines.
     All,
     /// The number of samples and calls, and all lines that a reader would not expect.
     Notable,
 }
 
-pub(crate) fn render(
-    analysis: &Analysis<'_>,
-    files: &[FileInfo],
-    detail: Detail,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn render(analysis: &Analysis<'_>, files: &[FileInfo], detail: Detail, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Statistics:\n")?;
     for line in lines(analysis, files).iter().filter(|line| detail == Detail::All || line.is_notable) {
         writeln!(out, "{:>12}  {}", line.number, line.text)?;

@@ -2,9 +2,25 @@
 
 use std::io::{self, Write};
 
+use super::report::{Need, Report, Trait};
+use crate::question::reports::THREADS;
+use crate::sink::json::{Record, write_list};
 use crate::sources::side_info::{SideInfo, SideThread};
 
-pub(crate) fn render(sides: &[SideInfo], out: &mut dyn Write) -> io::Result<()> {
+pub const REPORT: Report = Report {
+    name: THREADS,
+    help: "Print the threads of runs with GMON_THREADS=1, with their times and calls",
+    needs: &[Need::Threads],
+    traits: &[Trait::Ours],
+    write: |analysis, writer| writer.report(|out, _| render(analysis.side_files, out)),
+    json: Some(|analysis, out| {
+        let threads = analysis.side_files().iter().flat_map(|side| &side.threads);
+        write_list("threads", threads.map(thread), out)
+    }),
+    ..Report::OF_FILES
+};
+
+fn render(sides: &[SideInfo], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Threads:\n")?;
     writeln!(out, "  %       self")?;
     writeln!(out, " time    seconds      calls  threads    number  name")?;
@@ -18,4 +34,15 @@ pub(crate) fn render(sides: &[SideInfo], out: &mut dyn Write) -> io::Result<()> 
         writeln!(out)?;
     }
     Ok(())
+}
+
+fn thread(thread: &SideThread) -> Record<'_> {
+    vec![
+        ("name", thread.name.as_slice().into()),
+        ("number", thread.number.into()),
+        ("threads", thread.threads.into()),
+        ("percent", thread.percent.into()),
+        ("self", thread.time.into()),
+        ("calls", thread.calls.into()),
+    ]
 }

@@ -12,7 +12,7 @@ use crate::program::image;
 use crate::program::image::files::{COMPANIONS, companion};
 use crate::question::files::ProfilePath;
 use crate::question::options::Options;
-use crate::question::reports::Reports;
+use crate::question::reports::{Argument, INFO, Reports};
 
 /// The content of one file.
 pub(crate) enum Content {
@@ -29,7 +29,8 @@ pub(crate) enum Content {
 /// When the first file has more than one meaning or is compressed, or when another file cannot be read or is no
 /// profile.
 pub(crate) fn read(options: &Options) -> Result<Option<Vec<Content>>, Error> {
-    let alone = Reports { info: true, names_profiles: options.reports.names_profiles, ..Reports::default() };
+    let mut alone = Reports::new(options.reports.names_profiles);
+    alone.ask(INFO, Argument::None);
     let ([named], true) = (options.images.as_slice(), options.reports == alone) else { return Ok(None) };
     if !named.image.is_file() || image::begins_as_image(&named.image) {
         return Ok(None);

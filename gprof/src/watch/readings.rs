@@ -9,6 +9,7 @@ use super::target::{Process, Stamp, Target};
 use crate::error::Error;
 use crate::model;
 use crate::model::moment::Moment;
+use crate::reports::list;
 use crate::sources::{self, Loaded};
 use crate::terminal::Terminal;
 use crate::terminal::progress::Progress;
@@ -111,7 +112,9 @@ impl Watched<'_> {
         loop {
             let loaded = newer.as_ref().unwrap_or(program);
             let at = Instant::now();
-            let analysis = match model::analyze_counts(loaded, &self.target.options, &functions) {
+            let analysis = list::wanted(&self.target.options, loaded)
+                .and_then(|wanted| model::analyze_counts(loaded, &self.target.options, wanted, &functions));
+            let analysis = match analysis {
                 Ok(analysis) => analysis,
                 Err(error) => return wait(self.target, self.display, &error),
             };

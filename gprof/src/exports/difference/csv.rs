@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use super::super::csv::{inert, quoted};
-use super::super::json_value::Value;
 use super::fields::fields;
 use crate::model::{Analysis, Difference};
 use crate::reports::place;
 use crate::reports::warnings;
+use crate::sink::json::Value;
 
 /// The columns that JSON has. The first row has the names of the columns, also if there are no other rows.
 const COLUMNS: [&str; 30] = [

@@ -1,8 +1,8 @@
 //! The fields of a row for programs: the columns of CSV, and the fields of JSON.
 
-use super::super::json_value::{Record, Value};
 use crate::model::{Analysis, Change, Difference, DifferenceRow, Presence};
 use crate::program::symbols::functions::FunctionId;
+use crate::sink::json::{Record, Value};
 
 /// Returns the fields of a row. The image is the index in the list of the images of its side.
 pub(super) fn fields<'a>(difference: &'a Difference<'_, '_>, row: &DifferenceRow) -> Record<'a> {

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::super::markup::escaped;
 use crate::model::{Change, ChangedFrame, Difference};
 use crate::reports::difference::cells;
+use crate::sink::markup::escaped;
 
 /// The height of a row of frames in pixels, with the gap below.
 const ROW: usize = 18;

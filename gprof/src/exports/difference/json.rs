@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use super::super::json::write_warnings;
-use super::super::json_value::{Record, write_list, write_record};
 use super::fields::{change, fields};
 use crate::model::{Analysis, Difference};
 use crate::program::image::address_space::Mapping;
 use crate::reports::warnings;
+use crate::sink::json::{Record, write_list, write_record};
 
 /// The version of the schema, which grows when a program for the old schema would misread the new schema.
 const VERSION: u64 = 1;

@@ -3,7 +3,6 @@
 
 use std::io::{self, Write};
 
-use super::super::markup::escaped;
 use super::super::{page_head, scripts};
 use super::frames;
 use crate::model::{Difference, DifferenceRow};
@@ -11,6 +10,7 @@ use crate::program::symbols::sources::base as last_part;
 use crate::reports::difference::cells;
 use crate::reports::number::{Fixed, General};
 use crate::reports::warnings;
+use crate::sink::markup::escaped;
 
 const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use super::colors;
 use super::layered::{Arrow, Layout, Point, layout};
-use super::markup::{escaped, fitting};
 use crate::model::{Analysis, DrawnCall, DrawnFunction, DrawnGraph};
 use crate::program::symbols::sources::base;
 use crate::reports::warnings;
+use crate::sink::markup::{escaped, fitting};
 
 /// The style of the drawing, also for a page that contains it.
 pub(super) const STYLE: &str = include_str!("drawing.css");

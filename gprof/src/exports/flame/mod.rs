@@ -4,12 +4,12 @@
 use std::io::{self, Write};
 
 use super::colors::{self, Color};
-use super::markup::{escaped, fitting};
 use super::scripts;
 use crate::model::{Analysis, Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};
 use crate::program::symbols::sources::base;
 use crate::reports::number::Fixed;
 use crate::reports::warnings;
+use crate::sink::markup::{escaped, fitting};
 
 const SCRIPT: &str = include_str!("flame.js");
 const STYLE: &str = include_str!("flame.css");

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use crate::exports::json_value::{Value, write_list};
 use crate::model::ordered::Ordered;
 use crate::model::{Analysis, Certainty, Flame, FlameOrigin, FlameSubject, FunctionTimes};
 use crate::program::symbols::functions::FunctionId;
+use crate::sink::json::{Value, write_list};
 
 /// Samples as time. Without samples, times are 0.
 pub(super) fn time(analysis: &Analysis<'_>, samples: f64) -> f64 {

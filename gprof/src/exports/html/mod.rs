@@ -8,11 +8,11 @@ mod threads;
 use std::io::{self, Write};
 
 use super::drawing;
-use super::markup::escaped;
 use super::{page_head, scripts};
 use crate::model::Analysis;
 use crate::program::symbols::sources::base;
 use crate::reports::{stacks, stats, warnings};
+use crate::sink::markup::escaped;
 
 /// The scripts of the page, in the order in which they run.
 const SCRIPTS: [&str; 11] = [

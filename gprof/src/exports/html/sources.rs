@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use crate::exports::json_value::{Record, Value, write_list};
 use crate::model::Analysis;
 use crate::model::ordered::Ordered;
 use crate::question::options::{Annotation, Options};
-use crate::reports::annotate::{AnnotatedFile, Label, annotate};
+use crate::reports::source::annotate::{AnnotatedFile, Label, annotate};
+use crate::sink::json::{Record, Value, write_list};
 
 /// The number of lines around a line with time.
 const AROUND: u32 = 6;

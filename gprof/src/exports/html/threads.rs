@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::columns::{Known, time, write_flame, write_numbers};
-use crate::exports::json_value::write_text;
 use crate::model::{Analysis, ArcTimes, FunctionTimes, ThreadTimes};
 use crate::reports::place;
+use crate::sink::json::write_text;
 
 /// The most threads that can be chosen: those with the longest times.
 const MOST: usize = 64;

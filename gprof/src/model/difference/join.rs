@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::images::pairs;
-use crate::model::model::Analysis;
+use crate::model::analysis::Analysis;
 use crate::program::symbols::functions::{FunctionId, Functions};
 use crate::program::symbols::sources::base as last_part;
 

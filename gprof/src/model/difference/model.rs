@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use super::change::Change;
 use super::side::{Elsewhere, Side};
 use super::subjects::Subjects;
+use crate::model::analysis::Analysis;
 use crate::model::flame::FlameSubject;
-use crate::model::model::Analysis;
 use crate::program::symbols::functions::FunctionId;
 
 /// On which sides a function exists.

@@ -10,7 +10,7 @@ use super::noise;
 use super::side::{Elsewhere, Numbers, Side};
 use super::subjects::Subjects;
 use crate::error::Error;
-use crate::model::model::Analysis;
+use crate::model::analysis::Analysis;
 use crate::model::ordered::Ordered;
 use crate::question::options::Options;
 

@@ -1,8 +1,8 @@
 //! The times of one side: of the base, or of the other profiles.
 
 use super::change::{Time, chance};
+use crate::model::analysis::Analysis;
 use crate::model::graph::Node;
-use crate::model::model::Analysis;
 use crate::program::symbols::functions::FunctionId;
 
 /// One side of a difference.

@@ -1,8 +1,8 @@
 //! What the rows and frames of a difference are about.
 
 use super::join::Joined;
+use crate::model::analysis::Analysis;
 use crate::model::flame::{Flame, FlameSubject};
-use crate::model::model::Analysis;
 use crate::program::symbols::functions::FunctionId;
 
 /// The joined functions, and where each function of both sides is among them.

@@ -12,7 +12,7 @@ const ELLIPSIS: &str = "…";
 
 /// The cells of a row, from left to right.
 #[derive(Default)]
-pub(super) struct Cells {
+pub(crate) struct Cells {
     columns: Columns,
     /// The end of each cell in the text, and the width of the cell in characters.
     ends: Vec<(usize, usize)>,
@@ -20,51 +20,51 @@ pub(super) struct Cells {
 
 impl Cells {
     /// Removes all cells.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.columns.text.clear();
         self.ends.clear();
     }
 
     /// Returns the number of cells.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Adds an empty cell.
-    pub(super) fn blank(&mut self) {
+    pub(crate) fn blank(&mut self) {
         self.width(0);
     }
 
     /// Adds a time or a percentage.
-    pub(super) fn fixed(&mut self, number: f64, precision: usize) {
+    pub(crate) fn fixed(&mut self, number: f64, precision: usize) {
         self.cell(|columns| columns.fixed(number, 0, precision));
     }
 
     /// Adds a count.
-    pub(super) fn count(&mut self, number: u64) {
+    pub(crate) fn count(&mut self, number: u64) {
         self.cell(|columns| columns.right(number, 0));
     }
 
     /// Adds a text without control characters.
-    pub(super) fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.columns.text(text.as_bytes());
         self.ends.push((self.columns.text.len(), text.width()));
     }
 
     /// Adds an ASCII text without control characters.
-    pub(super) fn cell(&mut self, write: impl FnOnce(&mut Columns)) {
+    pub(crate) fn cell(&mut self, write: impl FnOnce(&mut Columns)) {
         let start = self.columns.text.len();
         write(&mut self.columns);
         self.ends.push((self.columns.text.len(), self.columns.text.len() - start));
     }
 
     /// Adds a cell that has a width but no text.
-    pub(super) fn width(&mut self, width: usize) {
+    pub(crate) fn width(&mut self, width: usize) {
         self.ends.push((self.columns.text.len(), width));
     }
 
     /// Adds a name, which may have control characters. Returns its width.
-    pub(super) fn name(&mut self, write: impl FnOnce(&mut Columns)) -> usize {
+    pub(crate) fn name(&mut self, write: impl FnOnce(&mut Columns)) -> usize {
         let start = self.columns.text.len();
         write(&mut self.columns);
         let name = &self.columns.text[start..];
@@ -81,7 +81,7 @@ impl Cells {
     }
 
     /// Returns the texts of all cells with their widths.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], usize)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], usize)> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|(end, _)| *end));
         starts.zip(&self.ends).map(|(start, (end, width))| (&self.columns.text[start..*end], *width))
     }
@@ -90,7 +90,7 @@ impl Cells {
 /// Appends a cell's text. If the text is wider than `width`, its middle is cut out, because the beginning and the end
 /// of a name tell more than the parameters in between. Returns the width of what was appended, which is at most
 /// `width`.
-pub(super) fn push_shortened((cell, wide): (&[u8], usize), width: usize, text: &mut Vec<u8>) -> usize {
+pub(crate) fn push_shortened((cell, wide): (&[u8], usize), width: usize, text: &mut Vec<u8>) -> usize {
     if wide <= width {
         text.extend_from_slice(cell);
         return wide;
@@ -123,7 +123,7 @@ fn take(letters: impl Iterator<Item = char>, room: usize) -> String {
 }
 
 /// Returns a name for a cell. Control characters would break the table or worse, so they are escaped.
-pub(super) fn printable(name: &[u8]) -> String {
+pub(crate) fn printable(name: &[u8]) -> String {
     // No character has more than four bytes.
     let beginning = String::from_utf8_lossy(name.get(..4 * LONGEST + 4).unwrap_or(name));
     let mut text = String::with_capacity(beginning.len());

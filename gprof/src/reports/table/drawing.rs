@@ -32,7 +32,7 @@ const DIVIDER: &str = "┆";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     /// The width of a table in characters. A table may be wider if its columns need more room.
-    pub(super) width: usize,
+    pub(crate) width: usize,
     colors: bool,
 }
 
@@ -44,7 +44,7 @@ impl Frame {
 }
 
 /// A column.
-pub(super) struct Column {
+pub(crate) struct Column {
     /// The title, of one or several lines.
     title: String,
     /// Whether the column has names. Names are aligned to the left, and lose their middles if they are too long.
@@ -54,36 +54,36 @@ pub(super) struct Column {
     optional: Option<u8>,
 }
 
-pub(super) fn column(title: impl Into<String>) -> Column {
+pub(crate) fn column(title: impl Into<String>) -> Column {
     Column { title: title.into(), is_name: false, optional: None }
 }
 
-pub(super) fn optional_column(order: u8, title: impl Into<String>) -> Column {
+pub(crate) fn optional_column(order: u8, title: impl Into<String>) -> Column {
     Column { optional: Some(order), ..column(title) }
 }
 
-pub(super) fn name_column(title: &str) -> Column {
+pub(crate) fn name_column(title: &str) -> Column {
     Column { is_name: true, ..column(title) }
 }
 
 /// The style of a row.
 #[derive(Clone, Copy, Default)]
-pub(super) struct RowStyle {
+pub(crate) struct RowStyle {
     /// Whether a line separates the row from the row above.
-    pub(super) is_apart: bool,
+    pub(crate) is_apart: bool,
     /// The number of blanks in front of the row's names.
-    pub(super) indent: usize,
-    pub(super) style: Style,
+    pub(crate) indent: usize,
+    pub(crate) style: Style,
 }
 
-pub(super) const PLAIN: Style = Style::new();
-pub(super) const STRONG: Style = Style::new().bold();
-pub(super) const HOT: Style = AnsiColor::Red.on_default();
-pub(super) const WARM: Style = AnsiColor::Green.on_default();
+pub(crate) const PLAIN: Style = Style::new();
+pub(crate) const STRONG: Style = Style::new().bold();
+pub(crate) const HOT: Style = AnsiColor::Red.on_default();
+pub(crate) const WARM: Style = AnsiColor::Green.on_default();
 
 /// The purpose of a pass over the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
+pub(crate) enum Pass {
     /// Measure the columns. A cell needs a width only.
     Measure,
     /// Write the rows.
@@ -91,10 +91,10 @@ pub(super) enum Pass {
 }
 
 /// A function that takes one row after the other.
-pub(super) type RowSink<'a> = &'a mut dyn FnMut(RowStyle, &Cells) -> io::Result<()>;
+pub(crate) type RowSink<'a> = &'a mut dyn FnMut(RowStyle, &Cells) -> io::Result<()>;
 
 /// Draws a table. `rows` must hand over all rows in each pass.
-pub(super) fn draw(
+pub(crate) fn draw(
     columns: &[Column],
     rows: impl Fn(Pass, RowSink<'_>) -> io::Result<()>,
     frame: Frame,

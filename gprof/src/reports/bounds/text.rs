@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::columns::Columns;
-use super::explanations;
 use crate::model::{Analysis, BoundsDoubt, BoundsTable};
 use crate::question::options::Options;
+use crate::reports::columns::Columns;
+use crate::reports::explanations;
 use crate::reports::number::{Fixed, General};
 
 pub(crate) fn render(

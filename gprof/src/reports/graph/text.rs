@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use super::columns::Columns;
 use super::numbered_names::NumberedNames;
-use super::{doubts, errors, explanations, names, stacks};
 use crate::model::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::model::graph::Node;
 use crate::model::{Analysis, Clock};
 use crate::program::symbols::functions::FunctionId;
 use crate::question::options::Options;
+use crate::reports::columns::Columns;
 use crate::reports::number::{Fixed, General};
+use crate::reports::{doubts, errors, explanations, names, stacks};
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let explanation = explanations::graph(analysis.stacks().is_some());

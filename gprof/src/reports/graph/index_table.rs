@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::super::{index, names};
-use super::cells::Cells;
-use super::drawing::{Frame, RowSink, RowStyle, column, draw, name_column};
+use super::super::names;
 use crate::model::graph::Node;
 use crate::model::{Analysis, IndexEntry};
+use crate::reports::graph::index;
+use crate::reports::table::cells::Cells;
+use crate::reports::table::drawing::{Frame, RowSink, RowStyle, column, draw, name_column};
 
 pub(crate) fn render(analysis: &Analysis<'_>, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Index by function name\n\n")?;

@@ -4,7 +4,7 @@ use crate::terminal::visible;
 
 /// Returns a name or another text as the content of an element or attribute. Control characters become visible, because XML
 /// has no form for them.
-pub(super) fn escaped(text: &[u8]) -> String {
+pub(crate) fn escaped(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut escaped = String::with_capacity(text.len() + 16);
     for letter in visible(&text).chars() {
@@ -24,7 +24,7 @@ pub(super) fn escaped(text: &[u8]) -> String {
 
 /// Returns as much of a text as fits into a number of characters, with an ellipsis if there is more; nothing if not even
 /// three characters fit.
-pub(super) fn fitting(text: &str, most: usize) -> String {
+pub(crate) fn fitting(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

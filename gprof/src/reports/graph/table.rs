@@ -5,14 +5,16 @@ use std::cell::Cell;
 use std::io::{self, Write};
 
 use super::super::columns::Columns;
-use super::super::graph::granularity;
-use super::super::numbered_names::NumberedNames;
 use super::super::{doubts, errors, explanations, names};
-use super::cells::Cells;
-use super::drawing::{Frame, Pass, RowSink, RowStyle, STRONG, column, draw, name_column, optional_column};
 use crate::model::Analysis;
 use crate::model::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::question::options::Options;
+use crate::reports::graph::numbered_names::NumberedNames;
+use crate::reports::graph::text::granularity;
+use crate::reports::table::cells::Cells;
+use crate::reports::table::drawing::{
+    Frame, Pass, RowSink, RowStyle, STRONG, column, draw, name_column, optional_column,
+};
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Call graph:\n")?;

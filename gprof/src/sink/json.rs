@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::terminal::is_control;
 
 /// The value of a field.
-pub(super) enum Value<'a> {
+pub(crate) enum Value<'a> {
     Null,
     Flag(bool),
     Text(Cow<'a, [u8]>),
@@ -16,7 +16,7 @@ pub(super) enum Value<'a> {
 }
 
 /// The fields of an object.
-pub(super) type Record<'a> = Vec<(&'static str, Value<'a>)>;
+pub(crate) type Record<'a> = Vec<(&'static str, Value<'a>)>;
 
 impl From<bool> for Value<'_> {
     fn from(flag: bool) -> Self {
@@ -79,7 +79,7 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
 }
 
 /// Writes a field of the outermost object: a list with a record on each line.
-pub(super) fn write_list<'a>(
+pub(crate) fn write_list<'a>(
     name: &str,
     records: impl Iterator<Item = Record<'a>>,
     out: &mut dyn Write,
@@ -89,7 +89,7 @@ pub(super) fn write_list<'a>(
 }
 
 /// Writes a list with a record on each line.
-pub(super) fn write_records<'a>(records: impl Iterator<Item = Record<'a>>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_records<'a>(records: impl Iterator<Item = Record<'a>>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"[")?;
     for (at, record) in records.enumerate() {
         out.write_all(if at == 0 { b"\n" } else { b",\n" })?;
@@ -99,7 +99,7 @@ pub(super) fn write_records<'a>(records: impl Iterator<Item = Record<'a>>, out: 
 }
 
 /// Writes an object.
-pub(super) fn write_record(record: &Record<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_record(record: &Record<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (at, (name, value)) in record.iter().enumerate() {
         // Large reports have millions of fields, and `write!` is slow.
         for part in [if at == 0 { "{\"" } else { ",\"" }, name, "\":"] {
@@ -127,7 +127,7 @@ pub(super) fn write_record(record: &Record<'_>, out: &mut dyn Write) -> io::Resu
 }
 
 /// Writes a string. Bytes that are not UTF-8 become U+FFFD.
-pub(super) fn write_text(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_text(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let mut escaped = String::with_capacity(text.len() + 2);
     escaped.push('"');
     for letter in String::from_utf8_lossy(text).chars() {

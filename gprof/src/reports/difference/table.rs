@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::super::difference::cells;
 use super::super::difference::text::{introduction, notes};
-use super::cells::{Cells, printable};
-use super::drawing::{Frame, RowSink, RowStyle, column, draw, name_column, optional_column};
 use crate::model::{Difference, DifferenceRow};
+use crate::reports::table::cells::{Cells, printable};
+use crate::reports::table::drawing::{Frame, RowSink, RowStyle, column, draw, name_column, optional_column};
 use crate::terminal::Terminal;
 
 pub(crate) fn render(difference: &Difference<'_, '_>, terminal: &Terminal, out: &mut dyn Write) -> io::Result<()> {

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::super::bounds::{introduction, notes};
-use super::cells::{Cells, printable};
-use super::drawing::{Frame, RowSink, RowStyle, column, draw, name_column, optional_column};
 use crate::model::{Analysis, BoundsRow, BoundsTable};
 use crate::question::options::Options;
+use crate::reports::bounds::text::{introduction, notes};
+use crate::reports::table::cells::{Cells, printable};
+use crate::reports::table::drawing::{Frame, RowSink, RowStyle, column, draw, name_column, optional_column};
 
 pub(crate) fn render(
     analysis: &Analysis<'_>,

@@ -3,10 +3,10 @@
 
 use std::io::{self, Write};
 
-use super::columns::Columns;
-use super::names;
 use crate::model::Analysis;
 use crate::program::symbols::functions::FunctionId;
+use crate::reports::columns::Columns;
+use crate::reports::names;
 
 /// The largest number of bytes of all names that are kept.
 const ROOM: usize = 64 << 20;

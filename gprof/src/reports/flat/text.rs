@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{doubts, errors, explanations, names, stacks};
 use crate::model::{Analysis, Clock};
 use crate::question::options::Options;
 use crate::reports::number::{Fixed, General};
+use crate::reports::{doubts, errors, explanations, names, stacks};
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     if options.traditional && !options.brief {

@@ -4,12 +4,14 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::super::flat::{introduction, unit};
 use super::super::{doubts, errors, explanations};
-use super::cells::{Cells, printable};
-use super::drawing::{Frame, HOT, PLAIN, RowSink, RowStyle, WARM, column, draw, name_column, optional_column};
 use crate::model::{Analysis, FlatRow};
 use crate::question::options::Options;
+use crate::reports::flat::text::{introduction, unit};
+use crate::reports::table::cells::{Cells, printable};
+use crate::reports::table::drawing::{
+    Frame, HOT, PLAIN, RowSink, RowStyle, WARM, column, draw, name_column, optional_column,
+};
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     introduction(analysis, options, out)?;

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use crate::model::ordered::Ordered;
 use crate::question::options::Options;
-use crate::reports::annotate::{AnnotatedFile, Label, Times};
 use crate::reports::number::Fixed;
+use crate::reports::source::annotate::{AnnotatedFile, Label, Times};
 
 /// The width of the counts.
 const WIDTH: usize = 16;

@@ -2,10 +2,10 @@
 
 use std::io::{self, Read, Write};
 
-use super::names;
 use crate::model::graph::Node;
 use crate::model::{Analysis, IndexEntry};
 use crate::question::options::Options;
+use crate::reports::names;
 
 /// The number of columns.
 pub(crate) const COLUMNS: usize = 3;
