@@ -173,6 +173,7 @@ fn run_request(
         return report_as_bsd(&arguments, out, progress);
     }
     match cli::parse(words)? {
+        Request::Formats { width } => report::render_formats(width, terminal, out),
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
         Request::Report(options) => {
             if let Some(watch) = &options.watch {
@@ -242,7 +243,7 @@ fn report(
     }
     output::check(options, terminal)?;
     if let Some(contents) = load::contents::read(options)? {
-        return write_contents(&contents, options, out);
+        return write_contents(&contents, options, out, terminal);
     }
     let loaded = load::load(options, progress)?;
     if options.reports.sum && !options.sums_lines() {
@@ -270,14 +271,16 @@ fn report(
 }
 
 /// Writes what profiles contain, without their program.
-fn write_contents(contents: &[load::contents::Content], options: &Options, out: &mut dyn Write) -> Result<(), Error> {
-    let render = |out: &mut dyn Write| {
-        let mut buffer = BufWriter::new(out);
-        report::info::render_alone(contents, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
-    };
-    options.outputs.iter().try_for_each(|output| match &output.file {
-        Some(file) => output::write(file, render),
-        None => render(out),
+fn write_contents(
+    contents: &[load::contents::Content],
+    options: &Options,
+    out: &mut dyn Write,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    let unseen = Terminal { reports: None, colors: false, ..*terminal };
+    options.outputs.iter().try_for_each(|Output { file, format }| match file {
+        Some(file) => output::write(file, |out| report::render_contents(contents, *format, options, &unseen, out)),
+        None => report::render_contents(contents, *format, options, terminal, out),
     })
 }
 

@@ -126,7 +126,7 @@ impl Entries {
         let all_entries: Vec<Node> = graph.ranking.iter().copied().filter(may_have_entry).collect();
         let is_shown = |node: &Node| options.unused || graph.is_used(*node);
         let mut entries: Vec<Node> = all_entries.iter().copied().filter(is_shown).collect();
-        let (left_out, last_rank) = limit::entries(&mut entries, graph, options.limit);
+        let (left_out, last_rank) = limit::entries(&mut entries, graph, options.row_limit());
         // The footer does not mention a report that the user does not want.
         let left_out = if wanted.graph { left_out } else { LeftOut::default() };
         Entries { all_entries, entries, left_out, last_rank }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use gmon::{Image, Profile};
+use gmon::{Histogram, Image, Profile};
 
 use crate::load::contents::Content;
 use crate::load::profile_file::FileInfo;
@@ -31,14 +31,14 @@ pub(super) fn render(files: &[FileInfo], tells_form: bool, out: &mut dyn Write) 
             file.evidence.iter().try_for_each(|fact| writeln!(out, "\t\t{fact}"))?;
         }
         for image in &file.images {
-            render_image(image, out)?;
+            writeln!(out, "\t{}", image_text(image))?;
         }
     }
     Ok(())
 }
 
 /// Writes the contents of files without their programs.
-pub(crate) fn render_alone(contents: &[Content], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render_alone(contents: &[Content], out: &mut dyn Write) -> io::Result<()> {
     contents.iter().try_for_each(|content| match content {
         Content::Profile(file) => {
             let (info, profile) = &**file;
@@ -53,38 +53,45 @@ pub(crate) fn render_alone(contents: &[Content], out: &mut dyn Write) -> io::Res
 fn render_profile(info: &FileInfo, profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\tsize: {}", counted(info.length, "byte"))?;
     for histogram in profile.histograms() {
-        let (range, bins) = (histogram.range(), histogram.len());
-        let bytes = (range.end - range.start) as f64 / bins.max(1) as f64;
-        let unit = histogram.unit();
-        writeln!(
-            out,
-            "\tsamples: {} at 0x{:x}..0x{:x} in {} of {} bytes, {} in a {}",
-            histogram.total(),
-            range.start,
-            range.end,
-            counted(bins, "bin"),
-            General(bytes),
-            unit.profrate,
-            String::from_utf8_lossy(unit.dimension.as_bytes()).trim_end_matches('s'),
-        )?;
+        writeln!(out, "\tsamples: {} {}", histogram.total(), histogram_text(histogram))?;
     }
-    let calls = profile.arcs().iter().fold(0_u64, |sum, arc| sum.saturating_add(arc.count));
-    writeln!(out, "\tcalls: {calls} on {}", counted(profile.arcs().len() as u64, "arc"))
+    writeln!(out, "\tcalls: {} on {}", calls(profile), counted(profile.arcs().len() as u64, "arc"))
 }
 
-/// Writes an executable or a shared object that a profile lists.
-fn render_image(image: &Image, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "\timage {}", image.path().escape_ascii())?;
+/// Returns the number of calls on all arcs.
+pub(super) fn calls(profile: &Profile) -> u64 {
+    profile.arcs().iter().fold(0, |sum, arc| sum.saturating_add(arc.count))
+}
+
+/// Returns where a histogram counts samples, and how often.
+pub(super) fn histogram_text(histogram: &Histogram) -> String {
+    let (range, bins) = (histogram.range(), histogram.len());
+    let bytes = (range.end - range.start) as f64 / bins.max(1) as f64;
+    let unit = histogram.unit();
+    format!(
+        "at 0x{:x}..0x{:x} in {} of {} bytes, {} in a {}",
+        range.start,
+        range.end,
+        counted(bins, "bin"),
+        General(bytes),
+        unit.profrate,
+        String::from_utf8_lossy(unit.dimension.as_bytes()).trim_end_matches('s'),
+    )
+}
+
+/// Returns an executable or a shared object that a profile lists.
+pub(super) fn image_text(image: &Image) -> String {
+    let mut text = format!("image {}", image.path().escape_ascii());
     if let Some(range) = image.range() {
-        write!(out, ", at 0x{:x}..0x{:x}", range.start, range.end)?;
+        text += &format!(", at 0x{:x}..0x{:x}", range.start, range.end);
     }
     if let Some(header) = image.header() {
-        write!(out, ", header at 0x{header:x}")?;
+        text += &format!(", header at 0x{header:x}");
     }
     if let Some(slide) = image.slide() {
-        write!(out, ", moved by 0x{slide:x}")?;
+        text += &format!(", moved by 0x{slide:x}");
     }
-    writeln!(out)
+    text
 }
 
 /// Writes the contents of the side files of a program's runs.
@@ -116,13 +123,20 @@ pub(super) fn render_side(side: &SideInfo, out: &mut dyn Write) -> io::Result<()
     Ok(())
 }
 
+/// Returns what tells an object from other builds.
+pub(super) fn identity(object: &SideObject) -> Option<String> {
+    let identity = object.identity.as_deref()?;
+    Some(match identity.strip_prefix("headers:") {
+        Some(headers) => format!("headers {headers}"),
+        None => format!("build ID {identity}"),
+    })
+}
+
 fn render_object(object: &SideObject, out: &mut dyn Write) -> io::Result<()> {
-    let SideObject { number, path, identity, samples, calls } = object;
+    let SideObject { number, path, samples, calls, .. } = object;
     write!(out, "\tobject {number}: {path}")?;
-    match identity.as_deref().map(|identity| (identity, identity.strip_prefix("headers:"))) {
-        None => {}
-        Some((_, Some(headers))) => write!(out, " (headers {headers})")?,
-        Some((build_id, None)) => write!(out, " (build ID {build_id})")?,
+    if let Some(identity) = identity(object) {
+        write!(out, " ({identity})")?;
     }
     for (count, what) in [(*samples, "sample"), (*calls, "call")] {
         if count > 0 {

@@ -26,7 +26,7 @@ mod folded;
 mod graph;
 mod html;
 mod index;
-pub(crate) mod info;
+mod info;
 mod json;
 mod json_value;
 mod layered;
@@ -51,3 +51,4 @@ mod warnings;
 mod writer;
 
 pub use render::{render, render_difference};
+pub(crate) use render::{render_contents, render_formats};

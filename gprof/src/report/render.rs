@@ -2,14 +2,17 @@
 
 use std::io::{BufWriter, Write};
 
+use super::table::Frame;
 use super::writer::Writer;
 use super::{
-    annotate, callgrind, csv, difference, dot, drawing, firefox, flame, folded, html, json, pprof, source, speedscope,
-    table, warnings,
+    annotate, callgrind, csv, difference, dot, drawing, firefox, flame, folded, html, info, json, pprof, source,
+    speedscope, table, warnings,
 };
 use crate::analysis::{Analysis, Difference};
 use crate::cli::format::Format;
+use crate::cli::options::Options;
 use crate::error::Error;
+use crate::load::contents::Content;
 use crate::terminal::Terminal;
 
 /// Writes an analysis to `out`. Tables are as wide as `terminal`. Warnings about source files that cannot be shown go to
@@ -68,6 +71,37 @@ pub fn render_difference(
     rendered.and_then(|()| buffer.flush()).map_err(Error::Output)
 }
 
+/// Writes what files contain, without their programs: as text, or as tables that are as wide as `terminal`.
+///
+/// # Errors
+///
+/// If the output cannot be written.
+pub(crate) fn render_contents(
+    contents: &[Content],
+    format: Format,
+    options: &Options,
+    terminal: &Terminal,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let mut buffer = BufWriter::new(out);
+    let rendered = match format {
+        Format::Table => table::contents(contents, Frame::new(terminal, options), &mut buffer),
+        _ => info::render_alone(contents, &mut buffer),
+    };
+    rendered.and_then(|()| buffer.flush()).map_err(Error::Output)
+}
+
+/// Writes the version, with the formats as a table of this width, or as wide as `terminal`.
+///
+/// # Errors
+///
+/// If the output cannot be written.
+pub(crate) fn render_formats(width: Option<usize>, terminal: &Terminal, out: &mut dyn Write) -> Result<(), Error> {
+    let mut buffer = BufWriter::new(out);
+    let rendered = table::formats(Frame::of_width(terminal, width), &mut buffer);
+    rendered.and_then(|()| buffer.flush()).map_err(Error::Output)
+}
+
 /// Writes all reports that the options ask for as text, or for a terminal as tables.
 fn texts(
     analysis: &Analysis<'_>,
@@ -81,18 +115,14 @@ fn texts(
     if is_for_people && options.rules.tells_mismatches {
         warnings::write(&warnings::of(analysis), out).map_err(Error::Output)?;
     }
-    let mut writer = Writer::new(out);
+    let mut writer = Writer::new(tables_for.map(|terminal| Frame::new(terminal, options)), out);
     if wanted.info {
         writer.info(files, side_files, &options.rules).map_err(Error::Output)?;
     }
     if wanted.threads {
         writer.threads(side_files).map_err(Error::Output)?;
     }
-    match tables_for {
-        None => writer.reports(analysis, options, *wanted),
-        Some(terminal) => writer.tables(analysis, options, *wanted, terminal),
-    }
-    .map_err(Error::Output)?;
+    writer.reports(analysis, options, *wanted).map_err(Error::Output)?;
     if wanted.source {
         annotated(analysis, &mut writer, warnings)?;
     }

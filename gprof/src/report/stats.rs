@@ -24,16 +24,22 @@ pub(super) fn render(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "Statistics:\n")?;
-    for line in lines(analysis, files).iter().filter(|line| detail == Detail::All || line.is_notable) {
-        writeln!(out, "{:>12}  {}", line.number, line.text)?;
-    }
-    Ok(())
+    rows(analysis, files, detail).try_for_each(|(number, text)| writeln!(out, "{number:>12}  {text}"))
 }
 
 /// Returns the lines of the footer, each with its number and its text.
 pub(super) fn footer(analysis: &Analysis<'_>) -> Vec<(String, String)> {
-    let lines = lines(analysis, analysis.files).into_iter().filter(|line| line.is_notable);
-    lines.map(|line| (line.number, line.text)).collect()
+    rows(analysis, analysis.files, Detail::Notable).collect()
+}
+
+/// Returns lines, each with its number and its text.
+pub(super) fn rows(
+    analysis: &Analysis<'_>,
+    files: &[FileInfo],
+    detail: Detail,
+) -> impl Iterator<Item = (String, String)> {
+    let lines = lines(analysis, files).into_iter().filter(move |line| detail == Detail::All || line.is_notable);
+    lines.map(|line| (line.number, line.text))
 }
 
 struct Line {
@@ -75,11 +81,13 @@ fn count(number: u64, text: &str, usual: u64) -> Line {
 /// Returns what the limits of the user left out.
 fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
     let (clock, table, calls) = (&analysis.clock, &analysis.flat, &analysis.call_graph);
+    // The last line of a table names the option that shows all rows.
+    let by = if analysis.options.has_limit_of_tables() { "of the table" } else { "by --top or --min-percent" };
     let line = |left_out: LeftOut, total: f64, what: &str| {
         let unit = String::from_utf8_lossy(clock.dimension.as_bytes());
         let rate = if clock.rate > 0.0 { clock.rate } else { 1.0 };
         let (time, percent) = (Fixed(left_out.time / rate + 0.0), Fixed(left_out.percent(total) + 0.0));
-        let text = format!("{what} left out by --top or --min-percent, with {time:.2} {unit} ({percent:.2} %)");
+        let text = format!("{what} left out {by}, with {time:.2} {unit} ({percent:.2} %)");
         Line { number: left_out.count.to_string(), text, is_notable: left_out.count > 0 }
     };
     [

@@ -12,19 +12,20 @@ use crate::cli::orderer::Orderer;
 use crate::cli::rules::Rules;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::SideInfo;
-use crate::terminal::Terminal;
 
 /// Writes the reports one after the other, with a form feed between two reports.
 pub struct Writer<'a> {
     out: &'a mut dyn Write,
+    /// The frame of tables, if reports are tables.
+    frame: Option<Frame>,
     first: bool,
     first_source: bool,
 }
 
 impl<'a> Writer<'a> {
-    /// Returns a writer of reports to `out`.
-    pub fn new(out: &'a mut dyn Write) -> Writer<'a> {
-        Writer { out, first: true, first_source: true }
+    /// Returns a writer of reports to `out`: of tables in this frame, or of plain text.
+    pub(super) fn new(frame: Option<Frame>, out: &'a mut dyn Write) -> Writer<'a> {
+        Writer { out, frame, first: true, first_source: true }
     }
 
     /// Starts a report.
@@ -41,9 +42,17 @@ impl<'a> Writer<'a> {
     ///
     /// The errors of the output.
     pub fn info(&mut self, files: &[FileInfo], sides: &[SideInfo], rules: &Rules) -> io::Result<()> {
+        let frame = self.frame;
         let out = self.begin()?;
-        info::render(files, rules.tells_forms, out)?;
-        sides.iter().try_for_each(|side| info::render_side(side, out))
+        let Some(frame) = frame else {
+            info::render(files, rules.tells_forms, out)?;
+            return sides.iter().try_for_each(|side| info::render_side(side, out));
+        };
+        table::profiles(files, rules.tells_forms, frame, out)?;
+        sides.iter().try_for_each(|side| {
+            writeln!(out)?;
+            table::side(side, frame, out)
+        })
     }
 
     /// Writes the threads.
@@ -52,7 +61,10 @@ impl<'a> Writer<'a> {
     ///
     /// The errors of the output.
     pub fn threads(&mut self, sides: &[SideInfo]) -> io::Result<()> {
-        threads::render(sides, self.begin()?)
+        match self.frame {
+            None => threads::render(sides, self.begin()?),
+            Some(frame) => table::threads(sides, frame, self.begin()?),
+        }
     }
 
     /// Writes the flat profile, the call graph, the index, the bounds of inclusive times and the list of execution counts,
@@ -62,6 +74,9 @@ impl<'a> Writer<'a> {
     ///
     /// The errors of the output.
     pub fn reports(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted) -> io::Result<()> {
+        if let Some(frame) = self.frame {
+            return self.tables(analysis, options, wanted, frame);
+        }
         if wanted.graph && options.traditional {
             graph::render(analysis, options, self.begin()?)?;
         }
@@ -85,14 +100,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the same reports as [`Writer::reports`], as tables where possible.
-    pub(super) fn tables(
-        &mut self,
-        analysis: &Analysis<'_>,
-        options: &Options,
-        wanted: Wanted,
-        terminal: &Terminal,
-    ) -> io::Result<()> {
-        let frame = Frame::new(terminal, options);
+    fn tables(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted, frame: Frame) -> io::Result<()> {
         if wanted.flat {
             table::flat(analysis, options, frame, self.begin()?)?;
         }
@@ -143,7 +151,7 @@ impl<'a> Writer<'a> {
     ///
     /// The errors of the output.
     pub fn stats(&mut self, analysis: &Analysis<'_>, files: &[FileInfo]) -> io::Result<()> {
-        stats::render(analysis, files, Detail::All, self.begin()?)
+        self.statistics(analysis, files, Detail::All)
     }
 
     /// Writes the footer.
@@ -152,7 +160,14 @@ impl<'a> Writer<'a> {
     ///
     /// The errors of the output.
     pub fn footer(&mut self, analysis: &Analysis<'_>, files: &[FileInfo]) -> io::Result<()> {
-        stats::render(analysis, files, Detail::Notable, self.begin()?)
+        self.statistics(analysis, files, Detail::Notable)
+    }
+
+    fn statistics(&mut self, analysis: &Analysis<'_>, files: &[FileInfo], detail: Detail) -> io::Result<()> {
+        match self.frame {
+            None => stats::render(analysis, files, detail, self.begin()?),
+            Some(frame) => table::stats(analysis, files, detail, frame, self.begin()?),
+        }
     }
 
     /// Writes the order of functions.

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use super::super::bounds::{introduction, notes};
 use super::cells::{Cells, printable};
-use super::drawing::{Frame, RowSink, RowStyle, column, draw, name_column, optional_column};
+use super::drawing::{Frame, RowSink, RowStyle, draw};
+use super::more;
+use super::widths::{column, name_column, optional_column};
 use crate::analysis::{Analysis, BoundsRow, BoundsTable};
 use crate::cli::options::Options;
 
@@ -35,7 +37,8 @@ pub(crate) fn render(
         Ok(())
     };
     draw(&columns, hand_over, frame, out)?;
-    notes(analysis, bounds, options, out)
+    more::render(bounds.left_out, "row", options, out)?;
+    notes(analysis, bounds, 0, options, out)
 }
 
 fn fill(cells: &mut Cells, analysis: &Analysis<'_>, row: &BoundsRow) {

@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use super::super::difference::cells;
 use super::super::difference::text::{introduction, notes};
 use super::cells::{Cells, printable};
-use super::drawing::{Frame, RowSink, RowStyle, column, draw, name_column, optional_column};
+use super::drawing::{Frame, RowSink, RowStyle, draw};
+use super::more;
+use super::widths::{column, name_column, optional_column};
 use crate::analysis::{Difference, DifferenceRow};
 use crate::terminal::Terminal;
 
@@ -43,7 +45,8 @@ pub(crate) fn render(difference: &Difference<'_, '_>, terminal: &Terminal, out: 
         Ok(())
     };
     draw(&columns, hand_over, Frame::new(terminal, options), out)?;
-    notes(difference, out)
+    more::render(difference.left_out, "row", options, out)?;
+    notes(difference, 0, out)
 }
 
 fn fill(cells: &mut Cells, difference: &Difference<'_, '_>, row: &DifferenceRow, has_errors: bool) {

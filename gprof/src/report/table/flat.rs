@@ -7,7 +7,9 @@ use anstyle::Style;
 use super::super::flat::{introduction, unit};
 use super::super::{doubts, errors, explanations};
 use super::cells::{Cells, printable};
-use super::drawing::{Frame, HOT, PLAIN, RowSink, RowStyle, WARM, column, draw, name_column, optional_column};
+use super::drawing::{Frame, HOT, PLAIN, RowSink, RowStyle, WARM, draw};
+use super::more;
+use super::widths::{column, name_column, optional_column};
 use crate::analysis::{Analysis, FlatRow};
 use crate::cli::options::Options;
 
@@ -40,6 +42,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
         Ok(())
     };
     draw(&columns, hand_over, frame, out)?;
+    more::render(analysis.flat.left_out.count, "row", options, out)?;
     explanations::explain(explanations::FLAT, options, out)?;
     explanations::explain_doubts(analysis.flat_rows().any(|row| row.range.is_some()), options, out)
 }

@@ -9,7 +9,9 @@ use super::super::graph::granularity;
 use super::super::numbered_names::NumberedNames;
 use super::super::{doubts, errors, explanations, names};
 use super::cells::Cells;
-use super::drawing::{Frame, Pass, RowSink, RowStyle, STRONG, column, draw, name_column, optional_column};
+use super::drawing::{Frame, Pass, RowSink, RowStyle, STRONG, draw};
+use super::more;
+use super::widths::{column, name_column, optional_column};
 use crate::analysis::Analysis;
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::cli::options::Options;
@@ -35,6 +37,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     let widths = vec![Cell::new(None); analysis.functions.len()];
     let rows = Rows { analysis, options, numbered_names: NumberedNames::new(analysis), widths };
     draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
+    more::render(analysis.call_graph.left_out.count, "function", options, out)?;
     explanations::explain(&explanations::graph(analysis.stacks().is_some()), options, out)?;
     explanations::explain_doubts(analysis.has_doubts(), options, out)
 }

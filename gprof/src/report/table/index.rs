@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use super::super::{index, names};
 use super::cells::Cells;
-use super::drawing::{Frame, RowSink, RowStyle, column, draw, name_column};
+use super::drawing::{Frame, RowSink, RowStyle, draw};
+use super::more;
+use super::widths::{column, name_column};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, IndexEntry};
 
@@ -38,7 +40,8 @@ pub(crate) fn render(analysis: &Analysis<'_>, frame: Frame, out: &mut dyn Write)
         }
         Ok(())
     };
-    draw(&columns, hand_over, frame, out)
+    draw(&columns, hand_over, frame, out)?;
+    more::render(analysis.call_graph.left_out.count, "function", analysis.options, out)
 }
 
 const INDEX: &str = "index";
