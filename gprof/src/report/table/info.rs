@@ -56,7 +56,7 @@ fn facts(file: &FileInfo, tells_form: bool) -> Vec<Vec<String>> {
     facts.extend(file.host.as_ref().map(|host| format!("host {host}")));
     if tells_form {
         facts.push(format!("form: {}", file.form));
-        facts.extend_from_slice(&file.evidence);
+        facts.extend(file.evidence.iter().map(|fact| format!("evidence: {fact}")));
     }
     facts.extend(file.images.iter().map(image_text));
     let names = std::iter::once(file.file.as_str()).chain(std::iter::repeat(""));

@@ -55,7 +55,7 @@ impl<'a> Wanted<'a> {
 
     /// Returns the widths of the columns of a table in this room; `None` for a column that is left out. If there is too
     /// little room for names, optional columns are left out first. Then names get the remaining room, but not less than
-    /// their smallest width.
+    /// their smallest width. Columns of short names leave room to columns of long names.
     pub(super) fn fit(&self, room: usize) -> Vec<Option<usize>> {
         let Wanted { columns, widths: wanted } = self;
         let mut widths: Vec<Option<usize>> = wanted.iter().copied().map(Some).collect();
@@ -74,9 +74,11 @@ impl<'a> Wanted<'a> {
             {
                 Some(at) => widths[at] = None,
                 None => {
+                    let names = shown().filter(|(_, column)| column.is_name).map(|(width, _)| width);
+                    let most = largest_share(names.collect(), room.saturating_sub(numbers + lines_and_blanks));
                     for (width, column) in widths.iter_mut().zip(*columns) {
                         *width = width
-                            .map(|width| width.min(if column.is_name { share.max(MIN_NAME_WIDTH) } else { MAX_WIDTH }));
+                            .map(|width| width.min(if column.is_name { most.max(MIN_NAME_WIDTH) } else { MAX_WIDTH }));
                     }
                     return widths;
                 }
@@ -85,7 +87,40 @@ impl<'a> Wanted<'a> {
     }
 }
 
+/// Returns the width to which columns of these widths are cut, so that they fill a room together.
+fn largest_share(mut wanted: Vec<usize>, mut room: usize) -> usize {
+    wanted.sort_unstable();
+    let mut share = room;
+    for (at, width) in wanted.iter().enumerate() {
+        share = room / (wanted.len() - at);
+        if *width > share {
+            break;
+        }
+        room -= width;
+    }
+    share
+}
+
 /// Returns the width of a text of several lines.
 pub(super) fn text_width(text: &str) -> usize {
     text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_leave_room_to_long_names() {
+        assert_eq!(largest_share(vec![50, 60], 80), 40);
+        assert_eq!(largest_share(vec![60, 10], 80), 70);
+        assert_eq!(largest_share(vec![60, 10, 61], 81), 35);
+        assert_eq!([largest_share(vec![10, 20], 80), largest_share(vec![10], 80)], [70, 80], "enough for all");
+        assert_eq!([largest_share(vec![10, 20], 0), largest_share(Vec::new(), 7)], [0, 7]);
+        let columns = [column("n"), name_column("file"), name_column("fact")];
+        let mut wanted = Wanted::new(&columns);
+        wanted.add([3, 15, 90].into_iter(), 0);
+        assert_eq!(wanted.fit(80), [Some(3), Some(15), Some(52)], "3 + 15 + 52 and 10 lines and blanks are 80");
+        assert_eq!(wanted.fit(20), [Some(3), Some(12), Some(12)]);
+    }
 }
