@@ -177,6 +177,7 @@ fn run_request(
         return report_as_bsd(&arguments, out, progress);
     }
     match cli::parse(words)? {
+        Request::Formats { version, width } => exports::render_formats(&version, width, terminal, out),
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
         Request::Report(options) => {
             if let Some(watch) = &options.watch {
@@ -247,7 +248,7 @@ fn report(
     }
     output::check(options, terminal)?;
     if let Some(contents) = sources::contents::read(options)? {
-        return write_contents(&contents, options, out);
+        return write_contents(&contents, options, out, terminal);
     }
     let loaded = sources::load(options, progress)?;
     if options.reports.sum && !options.sums_lines() {
@@ -279,14 +280,12 @@ fn write_contents(
     contents: &[sources::contents::Content],
     options: &Options,
     out: &mut dyn Write,
+    terminal: &Terminal,
 ) -> Result<(), Error> {
-    let render = |out: &mut dyn Write| {
-        let mut buffer = BufWriter::new(out);
-        reports::info::render_alone(contents, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
-    };
-    options.outputs.iter().try_for_each(|output| match &output.file {
-        Some(file) => output::write(file, render),
-        None => render(out),
+    let unseen = Terminal { reports: None, colors: false, ..*terminal };
+    options.outputs.iter().try_for_each(|Output { file, format }| match file {
+        Some(file) => output::write(file, |out| exports::render_contents(contents, *format, options, &unseen, out)),
+        None => exports::render_contents(contents, *format, options, terminal, out),
     })
 }
 

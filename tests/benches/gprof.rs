@@ -47,6 +47,7 @@ fn main() {
         row(&cargo, &format!("{name} at random"), &profile, &["-b"], calls <= 20_000);
         if calls == 200_000 {
             row(&cargo, &format!("{name} at random, as tables"), &profile, &["-b", "--table"], false);
+            row(&cargo, "the same, all rows (`--top=all`)", &profile, &["-b", "--table", "--top=all"], false);
             row(&cargo, "the same, the flat profile only (`-p`)", &profile, &["-b", "-p"], false);
             row(&cargo, "the same, the graph and the index (`-q`)", &profile, &["-b", "-q"], false);
         }

@@ -138,7 +138,8 @@ pub(super) struct Arguments {
     #[arg(short = 'z', long, help_heading = "Layout")]
     pub(super) display_unused_functions: bool,
 
-    /// Show at most this many rows of the flat profile and entries of the call graph
+    /// Show at most this many rows of the flat profile and entries of the call graph, or `all`. Tables show 200 without
+    /// --top and --min-percent
     #[arg(long, value_name = "ROWS", allow_hyphen_values = true, help_heading = "Layout")]
     pub(super) top: Option<String>,
 
@@ -154,7 +155,7 @@ pub(super) struct Arguments {
     #[arg(short = 'T', long, help_heading = "Layout")]
     pub(super) traditional: bool,
 
-    /// Print the flat profile, the call graph and the index as tables
+    /// Print reports as tables
     #[arg(long, help_heading = "Layout")]
     pub(super) table: bool,
 

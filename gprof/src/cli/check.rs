@@ -76,16 +76,26 @@ fn is_of_program_alone(arguments: &Arguments, reports: &Reports) -> bool {
 }
 
 fn limit(arguments: &Arguments) -> Result<Limit, Error> {
-    let top = arguments.top.as_deref().map(|text| number("--top", text, &Rules::OURS)).transpose()?;
+    let top = arguments.top.as_deref().map(top).transpose()?;
     let percent = |text: &String| {
         let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
         percent.ok_or_else(|| Error::Usage(format!("'--min-percent' needs a percentage from 0 to 100, not '{text}'")))
     };
     let min_percent = arguments.min_percent.as_ref().map(percent).transpose()?;
-    Ok(Limit { top: top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)), min_percent })
+    Ok(Limit { top, min_percent })
 }
 
-fn width(arguments: &Arguments, rules: &Rules) -> Result<Option<usize>, Error> {
+/// The number of rows and entries that are shown.
+fn top(text: &str) -> Result<usize, Error> {
+    if text == "all" {
+        return Ok(usize::MAX);
+    }
+    let top: Result<u64, _> = text.parse();
+    top.map(|top| usize::try_from(top).unwrap_or(usize::MAX))
+        .map_err(|_| Error::Usage(format!("'--top' needs a number or 'all', not '{text}'")))
+}
+
+pub(super) fn width(arguments: &Arguments, rules: &Rules) -> Result<Option<usize>, Error> {
     let Some(text) = &arguments.width else {
         return Ok(None);
     };

@@ -21,6 +21,7 @@ use clap::{Arg, FromArgMatches};
 
 use crate::error::Error;
 use crate::question::options::Options;
+use crate::question::rules::Rules;
 use arguments::Arguments;
 use command::command;
 
@@ -31,6 +32,8 @@ pub enum Request {
     Report(Box<Options>),
     /// Print a text: the help or the version.
     Text(String),
+    /// Print this version, with the formats as a table of this width in characters, if the user set a width.
+    Formats { version: String, width: Option<usize> },
 }
 
 /// Parses a command line. The first word is the name of this program.
@@ -48,6 +51,9 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error
     let read = parser.try_get_matches_from(words);
     let read = read.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     match read {
+        Ok((arguments, _)) if arguments.version && arguments.table => {
+            Ok(Request::Formats { version: version::build(), width: check::width(&arguments, &Rules::OURS)? })
+        }
         Ok((arguments, _)) if arguments.version => Ok(Request::Text(version::text())),
         Ok((arguments, matches)) => check::check(arguments, &matches).map(|options| Request::Report(Box::new(options))),
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
@@ -69,7 +75,9 @@ impl Options {
     pub fn parse<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Result<Options, Error> {
         match parse(std::iter::once("gprof".into()).chain(words.into_iter().map(Into::into)))? {
             Request::Report(options) => Ok(*options),
-            Request::Text(_) => Err(Error::Usage("help and version are not reports".to_owned())),
+            Request::Text(_) | Request::Formats { .. } => {
+                Err(Error::Usage("help and version are not reports".to_owned()))
+            }
         }
     }
 }
@@ -104,7 +112,7 @@ mod tests {
     use super::*;
     use crate::question::files::{Output, ProfiledImage};
     use crate::question::format::Format;
-    use crate::question::options::Watch;
+    use crate::question::options::{ROWS_OF_TABLES, Watch};
     use crate::question::reports::{Asked, FLAT, GRAPH};
     use std::time::Duration;
 
@@ -113,6 +121,7 @@ mod tests {
         match parse(words) {
             Ok(Request::Report(options)) => Ok(*options),
             Ok(Request::Text(text)) => Err(text),
+            Ok(Request::Formats { width, .. }) => Err(format!("formats, {width:?}")),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -247,8 +256,11 @@ mod tests {
         let limit = |line| options(line).map(|options| (options.limit.top, options.limit.min_percent));
         assert_eq!(limit("").unwrap(), (None, None));
         assert_eq!(limit("--top=5 --min-percent 0.5").unwrap(), (Some(5), Some(0.5)));
+        assert_eq!(limit("--top=all").unwrap(), (Some(usize::MAX), None));
         for (line, said) in [
-            ("--top=-1", "'--top' needs a number, not '-1'"),
+            ("--top=-1", "'--top' needs a number or 'all', not '-1'"),
+            ("--top=ALL", "'--top' needs a number or 'all', not 'ALL'"),
+            ("--top=all --compat=gnu", "'--top' and '--compat=gnu' cannot be used together"),
             ("--contexts=0", "'--contexts' needs a depth of at least 1, not '0'"),
             ("--min-percent=101", "'--min-percent' needs a percentage from 0 to 100, not '101'"),
             ("--min-percent=nan", "'--min-percent' needs a percentage from 0 to 100, not 'nan'"),
@@ -258,6 +270,21 @@ mod tests {
             assert!(limit(line).unwrap_err().contains(said), "{line}");
         }
         assert_eq!(options("--min=7 --mi=8 --min-=9").unwrap().annotation.min_count, 9, "as the original reads them");
+    }
+
+    #[test]
+    fn tables_have_a_limit_of_their_own() {
+        let top = |line| options(line).unwrap().row_limit().top;
+        assert_eq!([top("--table"), top("--format=table")], [Some(ROWS_OF_TABLES); 2]);
+        assert_eq!([top(""), top("-o a.json"), top("--compat=gnu"), top("--watch")], [None; 4]);
+        assert_eq!([top("--table --top=5"), top("--table --top=all")], [Some(5), Some(usize::MAX)]);
+        assert_eq!(top("--table --min-percent=0"), None, "the user set a limit");
+        let several = options("--table -o a.json -o a.txt").unwrap();
+        let alone: Vec<_> = several.each_alone().iter().map(|(_, options)| options.row_limit().top).collect();
+        assert_eq!(alone, [None, Some(ROWS_OF_TABLES)], "each output has its own limit");
+        let help = options("--help").unwrap_err();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(&format!("Tables show {ROWS_OF_TABLES} without")), "{help}");
     }
 
     #[test]
@@ -315,6 +342,8 @@ mod tests {
     #[test]
     fn texts() {
         assert!(options("-v").unwrap_err().starts_with("gprof (gmon toolchain) "));
+        assert_eq!(options("-v --table").unwrap_err(), "formats, None");
+        assert_eq!(options("-w 50 --table --version").unwrap_err(), "formats, Some(50)");
         for help in ["--help", "-h", "--hel"].map(|word| options(word).unwrap_err()) {
             for option in ["--display-unused-functions", "--bsd", "--gnu"] {
                 assert!(help.contains(option), "{help}");

@@ -8,13 +8,15 @@ use crate::question::format::Format;
 ///
 /// The first line ends with the version, as GNU's first line does, because scripts look there.
 pub(super) fn text() -> String {
-    let forms: Vec<String> = Form::ALL.iter().map(ToString::to_string).collect();
     let formats: Vec<&str> = Format::all().map(Format::name).collect();
+    format!("{}Output formats: {}\n", build(), formats.join(", "))
+}
+
+/// Returns the version, the target of the build, and the forms of profiles that gprof reads.
+pub(super) fn build() -> String {
+    let forms: Vec<String> = Form::ALL.iter().map(ToString::to_string).collect();
     let [version, target] = [env!("CARGO_PKG_VERSION"), env!("GPROF_TARGET")];
-    let [forms, formats] = [forms.join(", "), formats.join(", ")];
-    format!(
-        "gprof (gmon toolchain) {version}\nTarget: {target}\nForms of profiles: {forms}\nOutput formats: {formats}\n"
-    )
+    format!("gprof (gmon toolchain) {version}\nTarget: {target}\nForms of profiles: {}\n", forms.join(", "))
 }
 
 #[cfg(test)]

@@ -21,3 +21,4 @@ mod scripts;
 mod speedscope;
 
 pub use render::{render, render_difference};
+pub(crate) use render::{render_contents, render_formats};

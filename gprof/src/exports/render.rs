@@ -6,7 +6,10 @@ use super::{callgrind, csv, difference, dot, drawing, firefox, flame, folded, ht
 use crate::error::Error;
 use crate::model::{Analysis, Difference};
 use crate::question::format::Format;
-use crate::reports::{difference as reported, list};
+use crate::question::options::Options;
+use crate::reports::table::{Frame, formats};
+use crate::reports::{difference as reported, info, list};
+use crate::sources::contents::Content;
 use crate::terminal::Terminal;
 
 /// Writes an analysis to `out`. Tables are as wide as `terminal`. Warnings about source files that cannot be shown go to
@@ -62,5 +65,42 @@ pub fn render_difference(
         Format::Pprof => pprof::render_difference(difference, &mut buffer),
         _ => return Err(Error::Usage(format!("the format {} has no differences", format.name()))),
     };
+    rendered.and_then(|()| buffer.flush()).map_err(Error::Output)
+}
+
+/// Writes what files contain, without their programs: as text, or as tables that are as wide as `terminal`.
+///
+/// # Errors
+///
+/// If the output cannot be written.
+pub(crate) fn render_contents(
+    contents: &[Content],
+    format: Format,
+    options: &Options,
+    terminal: &Terminal,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let mut buffer = BufWriter::new(out);
+    let rendered = match format {
+        Format::Table => info::table::alone(contents, Frame::new(terminal, options), &mut buffer),
+        _ => info::text::render_alone(contents, &mut buffer),
+    };
+    rendered.and_then(|()| buffer.flush()).map_err(Error::Output)
+}
+
+/// Writes a version, with the formats as a table of this width, or as wide as `terminal`.
+///
+/// # Errors
+///
+/// If the output cannot be written.
+pub(crate) fn render_formats(
+    version: &str,
+    width: Option<usize>,
+    terminal: &Terminal,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let mut buffer = BufWriter::new(out);
+    let rendered = buffer.write_all(version.as_bytes());
+    let rendered = rendered.and_then(|()| formats::render(Frame::of_width(terminal, width), &mut buffer));
     rendered.and_then(|()| buffer.flush()).map_err(Error::Output)
 }

@@ -81,7 +81,7 @@ impl BoundsTable {
         let rows = functions.ids().filter(|id| is_chosen(*id)).map(row);
         let mut rows: Vec<BoundsRow> = rows.filter(|row| options.unused || is_used(row)).collect();
         sort(&mut rows, functions);
-        let (shown, left_out) = limit::rows(rows.iter().map(|row| row.upper), flat.total, options.limit);
+        let (shown, left_out) = limit::rows(rows.iter().map(|row| row.upper), flat.total, options.row_limit());
         rows.truncate(shown);
         rows.iter_mut().for_each(|row| row.divide(rate));
         let Bounds { unseen, is_upper_exact, tail_calls, doubts, .. } = bounds;

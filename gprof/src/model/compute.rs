@@ -126,7 +126,9 @@ impl Entries {
         let all_entries: Vec<Node> = graph.ranking.iter().copied().filter(may_have_entry).collect();
         let is_shown = |node: &Node| options.unused || graph.is_used(*node);
         let mut entries: Vec<Node> = all_entries.iter().copied().filter(is_shown).collect();
-        let (left_out, last_rank) = limit::entries(&mut entries, graph, options.limit);
+        // A cycle may have most functions of a program. Nobody reads so long a table, and no program reads a table.
+        let keeps_members = !options.has_limit_of_tables();
+        let (left_out, last_rank) = limit::entries(&mut entries, graph, options.row_limit(), keeps_members);
         // The footer does not mention a report that the user does not want.
         let left_out = if wanted.has(GRAPH) { left_out } else { LeftOut::default() };
         Entries { all_entries, entries, left_out, last_rank }

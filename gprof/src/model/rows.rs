@@ -197,7 +197,7 @@ pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, rate: 
     rows.retain(|row| functions.is_whole(row.function) && selections.flat.selects(row.function));
     let mut profile = FlatProfile::new(rows, |row| options.unused || row.is_used(), functions, unit, flat.total);
     let left_out;
-    (profile.shown, left_out) = limit::rows(profile.rows.iter().map(|row| row.time), flat.total, options.limit);
+    (profile.shown, left_out) = limit::rows(profile.rows.iter().map(|row| row.time), flat.total, options.row_limit());
     // The footer does not mention a report that the user does not want.
     profile.left_out = if wanted.has(FLAT) { left_out } else { LeftOut::default() };
     profile

@@ -119,7 +119,8 @@ impl Options {
         self
     }
 
-    /// Limits the flat profile to the first rows and the call graph to the first entries (`--top`).
+    /// Limits the flat profile to the first rows and the call graph to the first entries (`--top`). Without a limit, a table
+    /// shows 200; `usize::MAX` is no limit, in tables as well (`--top=all`).
     #[must_use]
     pub fn top(mut self, count: usize) -> Options {
         self.limit.top = Some(count);
@@ -280,6 +281,7 @@ mod tests {
         let words: Vec<&str> =
             words.split(' ').chain(["--no-objects", "--debug-dir=debug", "prog", "gmon.out"]).collect();
         assert_eq!(all, of(&words));
+        assert_eq!(new().top(usize::MAX), of(&["--top=all", "prog", "gmon.out"]));
         assert_eq!(new().thread("main"), of(&["--thread=main", "prog", "gmon.out"]));
         assert_eq!(new().bounds(true), of(&["--bounds", "prog", "gmon.out"]));
         assert_eq!(new().contexts(3), of(&["--contexts=3", "prog", "gmon.out"]));

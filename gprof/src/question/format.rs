@@ -103,6 +103,11 @@ impl Format {
         self.definition().map_or("", |known| known.help)
     }
 
+    /// Returns the endings of the names of files in this format.
+    pub(crate) fn file_endings(self) -> &'static [&'static str] {
+        self.definition().map_or(&[], |known| known.endings)
+    }
+
     /// Returns whether the output is no text, so that a terminal cannot show the output.
     #[must_use]
     pub fn is_binary(self) -> bool {

@@ -66,10 +66,13 @@ pub struct Choice {
     pub given: String,
 }
 
-/// Limits of the flat profile and of the call graph; everything is shown without limits.
+/// The number of rows and entries that tables show if the user sets no limit: nobody reads more.
+pub(crate) const ROWS_OF_TABLES: usize = 200;
+
+/// Limits of the flat profile and of the call graph; everything is shown without limits, except in tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limit {
-    /// The maximum number of rows of the flat profile, and of entries of the call graph.
+    /// The maximum number of rows of the flat profile, and of entries of the call graph; `usize::MAX` for all.
     pub top: Option<usize>,
     /// The minimum percentage of the total time of a row or entry.
     pub min_percent: Option<f64>,
@@ -189,6 +192,18 @@ impl Options {
     pub(crate) fn each_alone(&self) -> Vec<(&Output, Options)> {
         let alone = |output: &Output| Options { outputs: vec![output.clone()], ..self.clone() };
         self.outputs.iter().map(|output| (output, alone(output))).collect()
+    }
+
+    /// The limits of rows and entries: those that the user set, or the limit of tables.
+    #[must_use]
+    pub(crate) fn row_limit(&self) -> Limit {
+        if self.has_limit_of_tables() { Limit { top: Some(ROWS_OF_TABLES), min_percent: None } } else { self.limit }
+    }
+
+    /// Whether rows and entries have the limit of tables, because the user set no limit.
+    #[must_use]
+    pub(crate) fn has_limit_of_tables(&self) -> bool {
+        self.limit == Limit::default() && self.outputs.iter().all(|output| output.format == Format::Table)
     }
 
     /// Whether anything goes to the standard output.

@@ -90,6 +90,8 @@ fn the_tables() {
         ("knots.table.errors", "-b --table --errors knots knots.gmon"),
         ("knots.table.narrow", "-b --table -w 60 knots knots.gmon knots.2.gmon"),
         ("knots.table.chosen", "-b --table --errors -p -qblue -C knots knots.gmon"),
+        ("knots.table.cut", "--table --top=3 knots knots.gmon"),
+        ("knots.table.stats", "--table --stats -w 60 knots knots.gmon knots.2.gmon"),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
         let (words, files) = words.split_at(words.iter().rposition(|word| ["basic", "knots"].contains(word)).unwrap());

@@ -148,6 +148,9 @@ fn a_footer_appears_only_where_it_belongs() {
     }
     for options in ["", "-p", "-q", "-p -C", "-q -C --table", "-p -i", "--stats -p"] {
         let text = stage.print(options, &profile);
+        // A table has the words in a frame.
+        let text = text.split(['└', '│']).collect::<String>();
+        let text = text.trim_end_matches(['─', '┴', '┘', '\n', ' ']);
         assert_eq!(text.matches("\u{c}\nStatistics:\n\n").count(), 1, "{options}: must appear once, after a form feed");
         assert!(text.trim_end().ends_with("of them with both ends unknown"), "{options}: must be at the end");
     }

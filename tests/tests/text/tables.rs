@@ -23,13 +23,18 @@ fn data() -> PathBuf {
 }
 
 /// Texts in `testdata/tables` and their command lines. `GOLDENS=write` rewrites the texts for a review.
-const GOLDENS: [(&str, &str); 6] = [
+const GOLDENS: [(&str, &str); 11] = [
     ("basic.table.txt", "-b --table basic basic.gmon"),
     ("basic.explained.txt", "--table --errors basic basic.gmon"),
     ("knots.errors.txt", "-b --errors knots knots.gmon"),
     ("knots.table.errors.txt", "-b --table --errors knots knots.gmon"),
     ("knots.table.narrow.txt", "-b --table -w 60 knots knots.gmon knots.2.gmon"),
     ("knots.table.chosen.txt", "-b --table --errors -p -qblue -C knots knots.gmon"),
+    ("knots.table.cut.txt", "--table --top=3 knots knots.gmon"),
+    ("knots.table.stats.txt", "--table --stats -w 60 knots knots.gmon knots.2.gmon"),
+    ("knots.table.info.txt", "--table -i knots knots.gmon knots.2.gmon"),
+    ("knots.table.info.alone.txt", "--table -i knots.gmon"),
+    ("side.table.info.txt", "--table -i ../side/sine.side"),
 ];
 
 #[test]
@@ -94,7 +99,7 @@ fn without_errors_of_cycles(table: &str) -> String {
 /// Compares the reports of a program as tables, wide enough to cut nothing, with the plain reports.
 fn compare(directory: &Path, words: &[&str]) {
     let plain = print(directory, &[&["-b"], words].concat(), None);
-    let tables = print(directory, &[&["-b", "--table", "-w", "9999"], words].concat(), None);
+    let tables = print(directory, &[&["-b", "--table", "--top=all", "-w", "9999"], words].concat(), None);
     let (plain, tables): (Vec<&str>, Vec<&str>) = (plain.split("\u{c}\n").collect(), tables.split("\u{c}\n").collect());
     assert_eq!(plain.len(), tables.len());
     for (plain, table) in plain.into_iter().zip(tables) {
@@ -202,10 +207,9 @@ fn at_80_characters_names_stand_on_one_line_with_both_ends() {
     }
 }
 
-#[test]
-fn a_function_with_more_callers_than_a_group_has_rows() {
-    // 2,600 functions, all of which call the first one.
-    let directory = gmon_tests::directory("tables_many");
+/// A program with 2,600 functions, with a profile in which all of them call the first one, or each calls the next one.
+fn many(name: &str, is_circle: bool) -> PathBuf {
+    let directory = gmon_tests::directory(name);
     let names = (0..2600).map(|at| format!("void f{at}(void) {{}}\n")).collect::<String>();
     fs::write(directory.join("many.c"), names + "int main(void) { return 0; }\n").unwrap();
     let made = Command::new("cc").args(["-pg", "-o", "a.out", "many.c"]).current_dir(&directory).status().unwrap();
@@ -213,10 +217,83 @@ fn a_function_with_more_callers_than_a_group_has_rows() {
     let stage = Stage::of(&fs::read(directory.join("a.out")).unwrap());
     let mut profile = stage.circle(&mut Random::new(1), 3000);
     let first = profile.arcs()[0].selfpc;
-    profile.arcs_mut().iter_mut().for_each(|arc| arc.selfpc = first);
+    if !is_circle {
+        profile.arcs_mut().iter_mut().for_each(|arc| arc.selfpc = first);
+    }
     let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     fs::write(directory.join("made-up"), gmon::write(&profile, encoding).unwrap()).unwrap();
-    compare(&directory, &["-p", "-q", "-z", "a.out", "made-up"]);
+    directory
+}
+
+#[test]
+fn a_function_with_more_callers_than_a_block_has_rows() {
+    compare(&many("tables_many", false), &["-p", "-q", "-z", "a.out", "made-up"]);
+}
+
+/// The number of entries of a table of the call graph, or of names in a table of the index.
+fn numbers(table: &str) -> usize {
+    let has_number = |cell: &&str| cell.trim().starts_with('[');
+    table.lines().map(|line| line.split(['│', '┆']).filter(has_number).count()).sum()
+}
+
+#[test]
+fn a_table_shows_the_first_rows_and_says_how_many_more_there_are() {
+    let directory = many("tables_cut", false);
+    let reports = |options: &[&str]| -> Vec<String> {
+        let text = print(&directory, &[&["-b", "-z", "-w", "200"], options, &["a.out", "made-up"]].concat(), None);
+        text.split("\u{c}\n").map(str::to_owned).collect()
+    };
+    let (cut, all) = (reports(&["--table"]), reports(&["--table", "--top=all"]));
+    let most = 200;
+    let (some, whole) = (rows(&cut[0]), rows(&all[0]));
+    assert!(some.len() == most && whole.len() > 10 * most && whole[..most] == some);
+    let entries = numbers(&all[1]);
+    assert!(entries > 10 * most && numbers(&all[2]) == entries);
+    assert_eq!([numbers(&cut[1]), numbers(&cut[2])], [most; 2]);
+    let last = |report: &str| report.lines().rfind(|line| !line.is_empty()).unwrap().to_owned();
+    assert_eq!(last(&cut[0]), format!("{} more rows: --top=all shows all", whole.len() - most));
+    for report in &cut[1..] {
+        assert_eq!(last(report), format!("{} more functions: --top=all shows all", entries - most));
+    }
+    assert!(all.iter().all(|report| last(report).starts_with('└')), "nothing is left out");
+    // The rows that a limit leaves are those of the text.
+    assert_eq!(rows(&reports(&["--table", "--top=7"])[0]), whole[..7]);
+    assert_eq!(reports(&["--table", "--min-percent=0"]), all, "the user's limit is the only one");
+    let text = reports(&[]);
+    assert_eq!(rows(&text[0]).len(), whole.len(), "text has no limit of its own");
+    assert_eq!(text, reports(&["--top=all"]));
+    // The footer does not say that the user left out rows.
+    let footer = |options: &[&str]| {
+        let text = print(&directory, &[options, &["-p", "-z", "-w", "200", "a.out", "made-up"]].concat(), None);
+        text.lines().find(|line| line.contains("rows of the flat profile")).map(|line| line.replace(['│', '┆'], ""))
+    };
+    let left = whole.len() - most;
+    let words = footer(&["--table"]).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.starts_with(&format!("{left} rows of the flat profile left out of the table, with ")), "{words}");
+    assert_eq!(footer(&[]), None);
+}
+
+#[test]
+fn the_members_of_a_large_cycle_do_not_make_a_table_longer() {
+    let directory = many("tables_cycle", true);
+    let entries = |options: &[&str]| {
+        let words = [&["-b", "-q", "--table", "-w", "200"], options, &["a.out", "made-up"]].concat();
+        numbers(print(&directory, &words, None).split("\u{c}\n").next().unwrap())
+    };
+    assert_eq!(entries(&[]), 200);
+    assert!(entries(&["--top=200"]) > 2600, "a limit of the user leaves no member of a cycle out");
+}
+
+#[test]
+fn formats_are_listed_as_a_table() {
+    let (plain, table) = (print(&data(), &["-v"], None), print(&data(), &["-v", "--table", "-w", "100"], None));
+    let (head, formats) = plain.split_once("Output formats: ").unwrap();
+    assert!(table.starts_with(&format!("{head}Output formats:\n\n┌")), "{table}");
+    let first: Vec<&str> = table.lines().filter_map(|line| line.split(['│', '┆']).nth(1)).map(str::trim).collect();
+    let listed: Vec<&str> = first.into_iter().filter(|cell| !cell.is_empty() && *cell != "format").collect();
+    assert_eq!(listed, formats.trim().split(", ").collect::<Vec<_>>());
+    assert!(table.contains(" .speedscope.json .speedscope ") && table.contains("Stacks for speedscope"), "{table}");
+    assert!(table.lines().all(|line| line.starts_with("Forms") || line.chars().count() <= 100), "{table}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
             escaped(stacks::summary(sums).as_bytes())
         )?;
     }
-    for (number, text) in stats::footer(analysis) {
+    for (number, text) in stats::text::footer(analysis) {
         writeln!(out, "<tr><td>{}</td><td>{}</td></tr>", escaped(number.as_bytes()), escaped(text.as_bytes()))?;
     }
     part(out)?;

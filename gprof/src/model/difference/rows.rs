@@ -100,12 +100,12 @@ impl Difference<'_, '_> {
             let name = self.row_function(row).map(|(side, id)| &side.functions[id].name);
             (size(row.own), size(row.inclusive), size(row.calls), name)
         });
-        let all = rows.len();
-        if let Some(percent) = options.limit.min_percent {
+        let (all, limit) = (rows.len(), options.row_limit());
+        if let Some(percent) = limit.min_percent {
             let least = percent / 100.0 * self.total.old.max(self.total.new);
             rows.retain(|row| row.own.absolute().abs() >= least);
         }
-        rows.truncate(options.limit.top.unwrap_or(usize::MAX));
+        rows.truncate(limit.top.unwrap_or(usize::MAX));
         (self.left_out, self.rows) = (all - rows.len(), rows);
     }
 }

@@ -6,7 +6,9 @@ use crate::model::{Analysis, BoundsRow, BoundsTable};
 use crate::question::options::Options;
 use crate::reports::bounds::text::{introduction, notes};
 use crate::reports::table::cells::{Cells, printable};
-use crate::reports::table::drawing::{Frame, RowSink, RowStyle, column, draw, name_column, optional_column};
+use crate::reports::table::drawing::{Frame, RowSink, RowStyle, draw};
+use crate::reports::table::more;
+use crate::reports::table::widths::{column, name_column, optional_column};
 
 pub(crate) fn render(
     analysis: &Analysis<'_>,
@@ -35,7 +37,8 @@ pub(crate) fn render(
         Ok(())
     };
     draw(&columns, hand_over, frame, out)?;
-    notes(analysis, bounds, options, out)
+    more::render(bounds.left_out, "row", options, out)?;
+    notes(analysis, bounds, 0, options, out)
 }
 
 fn fill(cells: &mut Cells, analysis: &Analysis<'_>, row: &BoundsRow) {

@@ -36,7 +36,7 @@ pub(crate) fn render(
         columns.text(b"\n");
         columns.take(out)?;
     }
-    notes(analysis, bounds, options, out)
+    notes(analysis, bounds, bounds.left_out, options, out)
 }
 
 /// Writes the text above the columns, with the reasons why the bounds may not hold.
@@ -65,10 +65,11 @@ pub(crate) fn introduction(analysis: &Analysis<'_>, bounds: &BoundsTable, out: &
     Ok(())
 }
 
-/// Writes the text below the columns.
+/// Writes the text below the columns. `left_out` is the number of functions beyond the limit, if the text tells the number.
 pub(crate) fn notes(
     analysis: &Analysis<'_>,
     bounds: &BoundsTable,
+    left_out: usize,
     options: &Options,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -79,8 +80,8 @@ pub(crate) fn notes(
     if options.brief {
         return Ok(());
     }
-    if bounds.left_out > 0 {
-        writeln!(out, "\nFunctions left out by --top or --min-percent: {}.", bounds.left_out)?;
+    if left_out > 0 {
+        writeln!(out, "\nFunctions left out by --top or --min-percent: {left_out}.")?;
     }
     if bounds.tail_calls > 0 {
         writeln!(

@@ -6,7 +6,9 @@ use super::super::difference::cells;
 use super::super::difference::text::{introduction, notes};
 use crate::model::{Difference, DifferenceRow};
 use crate::reports::table::cells::{Cells, printable};
-use crate::reports::table::drawing::{Frame, RowSink, RowStyle, column, draw, name_column, optional_column};
+use crate::reports::table::drawing::{Frame, RowSink, RowStyle, draw};
+use crate::reports::table::more;
+use crate::reports::table::widths::{column, name_column, optional_column};
 use crate::terminal::Terminal;
 
 pub(crate) fn render(difference: &Difference<'_, '_>, terminal: &Terminal, out: &mut dyn Write) -> io::Result<()> {
@@ -43,7 +45,8 @@ pub(crate) fn render(difference: &Difference<'_, '_>, terminal: &Terminal, out: 
         Ok(())
     };
     draw(&columns, hand_over, Frame::new(terminal, options), out)?;
-    notes(difference, out)
+    more::render(difference.left_out, "row", options, out)?;
+    notes(difference, 0, out)
 }
 
 fn fill(cells: &mut Cells, difference: &Difference<'_, '_>, row: &DifferenceRow, has_errors: bool) {

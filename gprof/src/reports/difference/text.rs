@@ -23,7 +23,7 @@ pub(crate) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io
         fill(&mut columns, difference, row, has_errors);
         columns.take(out)?;
     }
-    notes(difference, out)
+    notes(difference, difference.left_out, out)
 }
 
 /// Writes the text above the columns: the totals, and what the times mean.
@@ -101,13 +101,13 @@ fn fill(columns: &mut Columns, difference: &Difference<'_, '_>, row: &Difference
     columns.text(b"\n");
 }
 
-/// Writes the text below the columns.
-pub(crate) fn notes(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the text below the columns. `left_out` is the number of functions beyond the limit, if the text tells the number.
+pub(crate) fn notes(difference: &Difference<'_, '_>, left_out: usize, out: &mut dyn Write) -> io::Result<()> {
     if difference.new_analysis().options.brief {
         return Ok(());
     }
-    if difference.left_out > 0 {
-        writeln!(out, "\nFunctions left out by --top or --min-percent: {}.", difference.left_out)?;
+    if left_out > 0 {
+        writeln!(out, "\nFunctions left out by --top or --min-percent: {left_out}.")?;
     }
     out.write_all(explanations::DIFFERENCE.as_bytes())?;
     let source = if difference.is_measured { explanations::MEASURED_CHANGES } else { explanations::ESTIMATED_CHANGES };

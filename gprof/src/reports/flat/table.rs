@@ -9,9 +9,9 @@ use crate::model::{Analysis, FlatRow};
 use crate::question::options::Options;
 use crate::reports::flat::text::{introduction, unit};
 use crate::reports::table::cells::{Cells, printable};
-use crate::reports::table::drawing::{
-    Frame, HOT, PLAIN, RowSink, RowStyle, WARM, column, draw, name_column, optional_column,
-};
+use crate::reports::table::drawing::{Frame, HOT, PLAIN, RowSink, RowStyle, WARM, draw};
+use crate::reports::table::more;
+use crate::reports::table::widths::{column, name_column, optional_column};
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     introduction(analysis, options, out)?;
@@ -42,6 +42,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
         Ok(())
     };
     draw(&columns, hand_over, frame, out)?;
+    more::render(analysis.flat.left_out.count, "row", options, out)?;
     explanations::explain(explanations::FLAT, options, out)?;
     explanations::explain_doubts(analysis.flat_rows().any(|row| row.range.is_some()), options, out)
 }

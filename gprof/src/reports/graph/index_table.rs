@@ -7,7 +7,9 @@ use crate::model::graph::Node;
 use crate::model::{Analysis, IndexEntry};
 use crate::reports::graph::index;
 use crate::reports::table::cells::Cells;
-use crate::reports::table::drawing::{Frame, RowSink, RowStyle, column, draw, name_column};
+use crate::reports::table::drawing::{Frame, RowSink, RowStyle, draw};
+use crate::reports::table::more;
+use crate::reports::table::widths::{column, name_column};
 
 pub(crate) fn render(analysis: &Analysis<'_>, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Index by function name\n\n")?;
@@ -39,7 +41,8 @@ pub(crate) fn render(analysis: &Analysis<'_>, frame: Frame, out: &mut dyn Write)
         }
         Ok(())
     };
-    draw(&columns, hand_over, frame, out)
+    draw(&columns, hand_over, frame, out)?;
+    more::render(analysis.call_graph.left_out.count, "function", analysis.options, out)
 }
 
 const INDEX: &str = "index";

@@ -12,9 +12,9 @@ use crate::question::options::Options;
 use crate::reports::graph::numbered_names::NumberedNames;
 use crate::reports::graph::text::granularity;
 use crate::reports::table::cells::Cells;
-use crate::reports::table::drawing::{
-    Frame, Pass, RowSink, RowStyle, STRONG, column, draw, name_column, optional_column,
-};
+use crate::reports::table::drawing::{Frame, Pass, RowSink, RowStyle, STRONG, draw};
+use crate::reports::table::more;
+use crate::reports::table::widths::{column, name_column, optional_column};
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Call graph:\n")?;
@@ -37,6 +37,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     let widths = vec![Cell::new(None); analysis.functions.len()];
     let rows = Rows { analysis, options, numbered_names: NumberedNames::new(analysis), widths };
     draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
+    more::render(analysis.call_graph.left_out.count, "function", options, out)?;
     explanations::explain(&explanations::graph(analysis.stacks().is_some()), options, out)?;
     explanations::explain_doubts(analysis.has_doubts(), options, out)
 }

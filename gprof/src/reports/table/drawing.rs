@@ -1,32 +1,41 @@
-//! Draws tables.
+//! Draws tables with comfy-table.
 //!
-//! The rows are made twice: once to measure the columns, and once to be written. A table may be far larger than its
-//! data, and is never in memory as a whole. A row is one line, however long its name is.
+//! The rows of a long table are made twice: once to measure the columns, and once to be drawn. So the widths are fixed
+//! before comfy-table gets a row, and comfy-table arranges nothing. The rows go through comfy-table in blocks, because a
+//! table may be far larger than its data. A row is one line, however long its name is.
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use unicode_width::UnicodeWidthStr;
+use comfy_table::Width::Fixed;
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentLineStyle, LineStyle, Row, Table, TableStyle};
 
 use super::cells::{Cells, push_shortened};
+use super::widths::{Column, MAX_WIDTH, Wanted, text_width};
 use crate::question::options::Options;
 use crate::terminal::Terminal;
 
-/// The smallest width of a column of names, however narrow the terminal is, and the largest width of any column.
-const MIN_NAME_WIDTH: usize = 12;
-const MAX_WIDTH: usize = 10_000;
+/// The number of rows that are in memory at a time.
+pub(crate) const BLOCK: usize = 128;
 
-/// If names have less room than this, optional columns are left out.
-const COMFORTABLE_NAME_WIDTH: usize = 32;
+const BORDER: char = '│';
+const LINES: ContentLineStyle = ContentLineStyle::new(BORDER, '┆', BORDER);
 
-/// A line across the table: its left end, the line itself, its crossing with the lines between columns, its right end.
-type HorizontalLine = [&'static str; 4];
-const TOP: HorizontalLine = ["┌", "─", "┬", "┐"];
-const BELOW_TITLES: HorizontalLine = ["╞", "═", "╪", "╡"];
-const BETWEEN: HorizontalLine = ["├", "─", "┼", "┤"];
-const BOTTOM: HorizontalLine = ["└", "─", "┴", "┘"];
-const BORDER: &str = "│";
-const DIVIDER: &str = "┆";
+/// Rows without the lines around them.
+const BARE: TableStyle = TableStyle::new().content_lines(LINES);
+
+/// A table without lines between its rows.
+const FRAMED: TableStyle = BARE
+    .top_border(LineStyle::new('┌', '─', '┬', '┐'))
+    .header_lines(LINES)
+    .header_separator(LineStyle::new('╞', '═', '╪', '╡'))
+    .bottom_border(LineStyle::new('└', '─', '┴', '┘'));
+
+/// A table with all its lines.
+const RULED: TableStyle = FRAMED.row_separator(LineStyle::new('├', '─', '┼', '┤'));
+
+/// The blanks beside the text of a cell.
+const PADDING: usize = 2;
 
 /// The space and the style of a table.
 #[derive(Clone, Copy, Debug)]
@@ -39,31 +48,13 @@ pub(crate) struct Frame {
 impl Frame {
     /// Returns the frame that the options and the terminal give.
     pub(crate) fn new(terminal: &Terminal, options: &Options) -> Frame {
-        Frame { width: options.width.unwrap_or(terminal.width()).min(MAX_WIDTH), colors: terminal.colors }
+        Frame::of_width(terminal, options.width)
     }
-}
 
-/// A column.
-pub(crate) struct Column {
-    /// The title, of one or several lines.
-    title: String,
-    /// Whether the column has names. Names are aligned to the left, and lose their middles if they are too long.
-    /// Everything else is aligned to the right.
-    is_name: bool,
-    /// Whether the column may be left out to make room for names. The column with the lowest number is left out first.
-    optional: Option<u8>,
-}
-
-pub(crate) fn column(title: impl Into<String>) -> Column {
-    Column { title: title.into(), is_name: false, optional: None }
-}
-
-pub(crate) fn optional_column(order: u8, title: impl Into<String>) -> Column {
-    Column { optional: Some(order), ..column(title) }
-}
-
-pub(crate) fn name_column(title: &str) -> Column {
-    Column { is_name: true, ..column(title) }
+    /// Returns the frame of a width that the user set, or of the terminal.
+    pub(crate) fn of_width(terminal: &Terminal, width: Option<usize>) -> Frame {
+        Frame { width: width.unwrap_or(terminal.width()).min(MAX_WIDTH), colors: terminal.colors }
+    }
 }
 
 /// The style of a row.
@@ -100,138 +91,158 @@ pub(crate) fn draw(
     frame: Frame,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut widths: Vec<usize> = columns.iter().map(|column| text_width(&column.title)).collect();
+    let mut wanted = Wanted::new(columns);
     rows(Pass::Measure, &mut |row_style, cells| {
-        for ((width, (_, cell)), column) in widths.iter_mut().zip(cells.iter()).zip(columns) {
-            let indent = if column.is_name { row_style.indent } else { 0 };
-            *width = (*width).max(cell + indent);
-        }
+        wanted.add(cells.iter().map(|(_, width)| width), row_style.indent);
         Ok(())
     })?;
-    let mut drawing = Drawing { columns, widths: fit(&widths, columns, frame.width), frame, text: Vec::new() };
-    drawing.across(TOP, out)?;
-    drawing.titles(out)?;
-    drawing.across(BELOW_TITLES, out)?;
-    let mut is_first = true;
-    rows(Pass::Write, &mut |row_style, cells| {
-        if !std::mem::take(&mut is_first) && row_style.is_apart {
-            drawing.across(BETWEEN, out)?;
-        }
-        drawing.row(row_style, cells, out)
-    })?;
-    drawing.across(BOTTOM, out)
+    let layout = Layout::new(columns, wanted.fit(frame.width));
+    let [between, bottom] = layout.head(frame, out)?;
+    let mut blocks = Blocks { layout, frame, between, is_first: true, block: Table::new(), styles: Vec::new() };
+    rows(Pass::Write, &mut |row_style, cells| blocks.add(row_style, cells, out))?;
+    blocks.flush(out)?;
+    writeln!(out, "{bottom}")
 }
 
-/// Returns the width of a text of several lines.
-fn text_width(text: &str) -> usize {
-    text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
-}
-
-/// Returns the widths of the columns of a table in this room; `None` for a column that is left out. If there is too
-/// little room for names, optional columns are left out first. Then names get the remaining room, but not less than
-/// their smallest width.
-fn fit(wanted: &[usize], columns: &[Column], room: usize) -> Vec<Option<usize>> {
-    let mut widths: Vec<Option<usize>> = wanted.iter().copied().map(Some).collect();
-    let of_names = columns.iter().filter(|column| column.is_name).count().max(1);
-    let is_wanted =
-        |at: usize, share: usize| columns[at].is_name && wanted[at] > share && share < COMFORTABLE_NAME_WIDTH;
-    loop {
-        let shown = || widths.iter().zip(columns).filter_map(|(width, column)| Some(((*width)?, column)));
-        let numbers: usize = shown().filter(|(_, column)| !column.is_name).map(|(width, _)| width).sum();
-        let lines_and_blanks = 3 * shown().count() + 1;
-        let share = room.saturating_sub(numbers + lines_and_blanks) / of_names;
-        let optional = (0..columns.len()).filter(|at| widths[*at].is_some() && columns[*at].optional.is_some());
-        match optional
-            .min_by_key(|at| columns[*at].optional)
-            .filter(|_| (0..columns.len()).any(|at| is_wanted(at, share)))
-        {
-            Some(at) => widths[at] = None,
-            None => {
-                for (width, column) in widths.iter_mut().zip(columns) {
-                    *width = width
-                        .map(|width| width.min(if column.is_name { share.max(MIN_NAME_WIDTH) } else { MAX_WIDTH }));
-                }
-                return widths;
-            }
-        }
-    }
-}
-
-struct Drawing<'a> {
-    columns: &'a [Column],
-    widths: Vec<Option<usize>>,
+/// Draws a small table whose words take as many lines as they need.
+pub(crate) fn draw_words(
+    columns: &[Column],
+    rows: &[Vec<String>],
     frame: Frame,
-    /// The line that is being formatted.
-    text: Vec<u8>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut wanted = Wanted::new(columns);
+    rows.iter().for_each(|row| wanted.add(row.iter().map(|cell| text_width(cell)), 0));
+    let layout = Layout::new(columns, wanted.fit(frame.width));
+    let mut table = layout.titles(FRAMED);
+    table.add_rows(rows.iter().map(|row| layout.shown(row.iter()).map(|(cell, ..)| Cell::new(cell))));
+    layout.fix(&mut table);
+    let mut style = STRONG;
+    for line in table.lines() {
+        if line.starts_with('╞') {
+            style = PLAIN;
+        }
+        write_line(&line, style, frame, out)?;
+    }
+    Ok(())
 }
 
-impl Drawing<'_> {
-    /// Draws a line across the table.
-    fn across(&mut self, [left, line, meeting, right]: HorizontalLine, out: &mut dyn Write) -> io::Result<()> {
-        let pieces: Vec<String> = self.widths.iter().flatten().map(|width| line.repeat(width + 2)).collect();
-        writeln!(out, "{left}{}{right}", pieces.join(meeting))
+/// The columns of a table with their widths.
+struct Layout<'a> {
+    columns: &'a [Column],
+    /// The width of each column; `None` for a column that is left out.
+    widths: Vec<Option<usize>>,
+}
+
+impl<'a> Layout<'a> {
+    fn new(columns: &'a [Column], widths: Vec<Option<usize>>) -> Layout<'a> {
+        Layout { columns, widths }
     }
 
-    /// Draws the titles. Each line of the titles is a row.
-    fn titles(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let lines = self.columns.iter().map(|column| column.title.lines().count()).max().unwrap_or(0);
-        let mut cells = Cells::default();
-        for line in 0..lines {
-            cells.clear();
-            for column in self.columns {
-                cells.text(column.title.lines().nth(line).unwrap_or_default());
+    /// Returns the cells of the columns that are shown, each with its column and its width.
+    fn shown<T>(&self, cells: impl Iterator<Item = T>) -> impl Iterator<Item = (T, &Column, usize)> {
+        cells.zip(self.columns).zip(&self.widths).filter_map(|((cell, column), width)| Some((cell, column, (*width)?)))
+    }
+
+    /// Returns a table that has the titles only.
+    fn titles(&self, style: TableStyle) -> Table {
+        let mut table = Table::new();
+        let titles = self.columns.iter().map(|column| &column.title);
+        table.load_style(style).set_header(self.shown(titles).map(|(title, ..)| Cell::new(title)));
+        table
+    }
+
+    /// Fixes the widths of a table, whose columns exist once the table has a row.
+    fn fix(&self, table: &mut Table) {
+        let columns = table.column_iter_mut().zip(self.shown(std::iter::repeat(())));
+        for (column, ((), definition, width)) in columns {
+            // The width of a column is at most `MAX_WIDTH`.
+            let width = u16::try_from(width + PADDING).unwrap_or(u16::MAX);
+            column.set_constraint(ColumnConstraint::Absolute(Fixed(width)));
+            column.set_cell_alignment(if definition.is_name { CellAlignment::Left } else { CellAlignment::Right });
+        }
+    }
+
+    /// Draws the lines above the rows. Returns the line between two rows and the line below the last row.
+    fn head(&self, frame: Frame, out: &mut dyn Write) -> io::Result<[String; 2]> {
+        let mut table = self.titles(RULED);
+        let blank = vec![""; table.column_count()];
+        table.add_rows([blank.clone(), blank]);
+        self.fix(&mut table);
+        let mut lines: Vec<String> = table.lines().collect();
+        let mut last = || lines.pop().unwrap_or_default();
+        let (bottom, _, between, _) = (last(), last(), last(), last());
+        lines.iter().try_for_each(|line| write_line(line, STRONG, frame, out))?;
+        Ok([between, bottom])
+    }
+}
+
+/// The rows of a table on their way through comfy-table.
+struct Blocks<'a> {
+    layout: Layout<'a>,
+    frame: Frame,
+    /// The line between rows that are apart.
+    between: String,
+    /// Whether the next row to be written is the first row of the table.
+    is_first: bool,
+    /// The rows that are not written yet, and their styles.
+    block: Table,
+    styles: Vec<RowStyle>,
+}
+
+impl Blocks<'_> {
+    fn add(&mut self, row_style: RowStyle, cells: &Cells, out: &mut dyn Write) -> io::Result<()> {
+        let mut row = Row::new();
+        for (cell, column, width) in self.layout.shown(cells.iter()) {
+            let indent = if column.is_name { row_style.indent.min(width) } else { 0 };
+            let mut text = " ".repeat(indent);
+            push_shortened(cell, width - indent, &mut text);
+            row.add_cell(Cell::new_owned(text));
+        }
+        // Some sequences of characters are wider than their characters: comfy-table would divide such a text.
+        row.max_height(1);
+        self.block.add_row(row);
+        self.styles.push(row_style);
+        if self.styles.len() < BLOCK { Ok(()) } else { self.flush(out) }
+    }
+
+    /// Writes the rows of the block.
+    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let (mut block, styles) = (std::mem::take(&mut self.block), std::mem::take(&mut self.styles));
+        block.load_style(BARE);
+        self.layout.fix(&mut block);
+        for (line, row_style) in block.lines().zip(styles) {
+            if !std::mem::take(&mut self.is_first) && row_style.is_apart {
+                writeln!(out, "{}", self.between)?;
             }
-            self.row(RowStyle { style: STRONG, ..RowStyle::default() }, &cells, out)?;
+            write_line(&line, row_style.style, self.frame, out)?;
         }
         Ok(())
     }
-
-    /// Draws a row, in color within its borders.
-    fn row(&mut self, row_style: RowStyle, cells: &Cells, out: &mut dyn Write) -> io::Result<()> {
-        let style = Some(row_style.style).filter(|style| self.frame.colors && *style != PLAIN);
-        let text = &mut self.text;
-        text.clear();
-        text.extend_from_slice(BORDER.as_bytes());
-        if let Some(style) = style {
-            write!(text, "{style}")?;
-        }
-        let mut is_first = true;
-        for ((cell, width), column) in cells.iter().zip(&self.widths).zip(self.columns) {
-            let Some(width) = *width else { continue };
-            if !std::mem::take(&mut is_first) {
-                text.extend_from_slice(DIVIDER.as_bytes());
-            }
-            let indent = if column.is_name { row_style.indent.min(width) } else { 0 };
-            // A blank stands on each side of the cell.
-            if column.is_name {
-                blanks(text, 1 + indent);
-                let shown = push_shortened(cell, width - indent, text);
-                blanks(text, width - indent - shown + 1);
-            } else {
-                blanks(text, 1 + width.saturating_sub(cell.1));
-                push_shortened(cell, width, text);
-                blanks(text, 1);
-            }
-        }
-        if let Some(style) = style {
-            write!(text, "{style:#}")?;
-        }
-        text.extend_from_slice(BORDER.as_bytes());
-        text.push(b'\n');
-        out.write_all(text)
-    }
 }
 
-fn blanks(text: &mut Vec<u8>, count: usize) {
-    text.resize(text.len() + count, b' ');
+/// Writes a line of a table. A row is colored within its borders; other lines have no color.
+fn write_line(line: &str, style: Style, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
+    let row = line.strip_prefix(BORDER).and_then(|row| row.strip_suffix(BORDER));
+    match row.filter(|_| frame.colors && style != PLAIN) {
+        Some(row) => writeln!(out, "{BORDER}{style}{row}{style:#}{BORDER}"),
+        None => writeln!(out, "{line}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::{Cell as Shared, RefCell};
+
+    use super::super::widths::{column, name_column, optional_column};
     use super::*;
 
+    fn columns() -> [Column; 3] {
+        [column("%\ntime"), optional_column(1, "self"), name_column("name")]
+    }
+
     fn drawn(rows: &[&[&str]], width: usize, colors: bool) -> String {
-        let columns = [column("%\ntime"), optional_column(1, "self"), name_column("name")];
+        let columns = columns();
         let hand_over = |_, take: RowSink<'_>| {
             for (at, row) in rows.iter().enumerate() {
                 let mut cells = Cells::default();
@@ -296,6 +307,99 @@ mod tests {
         assert_eq!(text.matches("\x1b[0m│\n").count(), 3, "two lines of titles and a hot one: {text}");
         let bare = text.replace("\x1b[31m", "").replace("\x1b[1m", "").replace("\x1b[0m", "");
         assert_eq!(bare, drawn(&ROWS, 53, false));
+    }
+
+    /// A table of this many rows, with a line above each third row. For each row, the number of lines that were written
+    /// before the row was made.
+    fn long(rows: usize) -> (String, Vec<usize>) {
+        let (written, seen) = (Shared::new(0), RefCell::new(Vec::new()));
+        let hand_over = |pass, take: RowSink<'_>| {
+            for at in 0..rows {
+                let mut cells = Cells::default();
+                [at.to_string(), "1.00".to_owned(), format!("f{at}")].iter().for_each(|cell| cells.text(cell));
+                if pass == Pass::Write {
+                    seen.borrow_mut().push(written.get());
+                }
+                take(RowStyle { is_apart: at % 3 == 0, ..RowStyle::default() }, &cells)?;
+            }
+            Ok(())
+        };
+        struct Counting<'a>(Vec<u8>, &'a Shared<usize>);
+        impl Write for Counting<'_> {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.extend_from_slice(bytes);
+                self.1.set(self.1.get() + bytes.iter().filter(|byte| **byte == b'\n').count());
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut out = Counting(Vec::new(), &written);
+        draw(&columns(), hand_over, Frame { width: 80, colors: false }, &mut out).unwrap();
+        let text = String::from_utf8(out.0).unwrap();
+        (text, seen.into_inner())
+    }
+
+    #[test]
+    fn a_table_in_blocks_is_one_table() {
+        for rows in [0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 3 * BLOCK + 2] {
+            let (text, _) = long(rows);
+            let mut expected = Vec::new();
+            for at in 0..rows {
+                if at % 3 == 0 && at > 0 {
+                    expected.push("between".to_owned());
+                }
+                expected.push(format!("{at} 1.00 f{at}"));
+            }
+            let lines: Vec<&str> = text.lines().collect();
+            assert!(lines[0].starts_with('┌') && lines[3].starts_with('╞') && lines.last().unwrap().starts_with('└'));
+            assert!(lines.iter().all(|line| line.chars().count() == lines[0].chars().count()), "{text}");
+            let words = |line: &&str| match line.starts_with('├') {
+                true => "between".to_owned(),
+                false => line.replace(['│', '┆'], " ").split_whitespace().collect::<Vec<_>>().join(" "),
+            };
+            let found: Vec<String> = lines[4..lines.len() - 1].iter().map(words).collect();
+            assert_eq!(found, expected, "{rows} rows");
+        }
+    }
+
+    #[test]
+    fn a_long_table_is_never_in_memory() {
+        let (_, seen) = long(10 * BLOCK);
+        assert_eq!(seen.len(), 10 * BLOCK, "each row must be made once for writing");
+        for (at, written) in seen.into_iter().enumerate() {
+            assert!(written >= at / BLOCK * BLOCK, "{at} rows were made, and {written} lines are written");
+        }
+    }
+
+    #[test]
+    fn a_row_is_one_line_whatever_its_characters() {
+        // The sequence is two columns wide, and its characters are one and none.
+        let name = "↔\u{fe0f}".repeat(60);
+        let text = drawn(&[&["1.00", "", &name], &["2.00", "", "x"]], 60, false);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 8, "{text}");
+        assert!(lines[6].contains("2.00") && lines[5].starts_with('├') && lines[4].contains("1.00"), "{text}");
+        assert_eq!(unicode_width::UnicodeWidthStr::width(lines[4]), lines[0].chars().count(), "{text}");
+    }
+
+    #[test]
+    fn words_take_as_many_lines_as_they_need() {
+        let rows = [["1", "one two three four five six"], ["20", "seven"]].map(|row| row.map(str::to_owned).to_vec());
+        let columns = [column("number"), name_column("what")];
+        let mut out = Vec::new();
+        draw_words(&columns, &rows, Frame { width: 30, colors: true }, &mut out).unwrap();
+        let expected = "\
+┌────────┬───────────────────┐
+│\x1b[1m number ┆ what              \x1b[0m│
+╞════════╪═══════════════════╡
+│      1 ┆ one two three     │
+│        ┆ four five six     │
+│     20 ┆ seven             │
+└────────┴───────────────────┘
+";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 
     #[test]

@@ -1,32 +1,16 @@
-//! The records in each profile, and the contents of side files.
+//! The records in each profile, and the contents of side files, as text.
 
 use std::io::{self, Write};
 
-use gmon::{Image, Profile};
+use gmon::{Histogram, Image, Profile};
 
-use super::report::{Report, Trait};
-use crate::question::reports::INFO;
 use crate::reports::number::{General, counted};
 use crate::sources::contents::Content;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::{SideInfo, SideObject};
 
-pub const REPORT: Report = Report {
-    name: INFO,
-    short: Some('i'),
-    help: "Print what each profile contains",
-    traits: &[Trait::TextOnly],
-    write: |analysis, writer| {
-        writer.report(|out, _| {
-            render(analysis.files, analysis.options.rules.tells_forms, out)?;
-            analysis.side_files.iter().try_for_each(|side| render_side(side, out))
-        })
-    },
-    ..Report::OF_FILES
-};
-
 /// Writes the records in each profile. `tells_form`: the form of each, and how it was found.
-fn render(files: &[FileInfo], tells_form: bool, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(files: &[FileInfo], tells_form: bool, out: &mut dyn Write) -> io::Result<()> {
     for file in files {
         writeln!(out, "File `{}' (version {}) contains:", file.file, file.version)?;
         let rank = file.rank.map(|rank| format!("rank {rank}"));
@@ -47,7 +31,7 @@ fn render(files: &[FileInfo], tells_form: bool, out: &mut dyn Write) -> io::Resu
             file.evidence.iter().try_for_each(|fact| writeln!(out, "\t\t{fact}"))?;
         }
         for image in &file.images {
-            render_image(image, out)?;
+            writeln!(out, "\t{}", image_text(image))?;
         }
     }
     Ok(())
@@ -69,42 +53,49 @@ pub(crate) fn render_alone(contents: &[Content], out: &mut dyn Write) -> io::Res
 fn render_profile(info: &FileInfo, profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\tsize: {}", counted(info.length, "byte"))?;
     for histogram in profile.histograms() {
-        let (range, bins) = (histogram.range(), histogram.len());
-        let bytes = (range.end - range.start) as f64 / bins.max(1) as f64;
-        let unit = histogram.unit();
-        writeln!(
-            out,
-            "\tsamples: {} at 0x{:x}..0x{:x} in {} of {} bytes, {} in a {}",
-            histogram.total(),
-            range.start,
-            range.end,
-            counted(bins, "bin"),
-            General(bytes),
-            unit.profrate,
-            String::from_utf8_lossy(unit.dimension.as_bytes()).trim_end_matches('s'),
-        )?;
+        writeln!(out, "\tsamples: {} {}", histogram.total(), histogram_text(histogram))?;
     }
-    let calls = profile.arcs().iter().fold(0_u64, |sum, arc| sum.saturating_add(arc.count));
-    writeln!(out, "\tcalls: {calls} on {}", counted(profile.arcs().len() as u64, "arc"))
+    writeln!(out, "\tcalls: {} on {}", calls(profile), counted(profile.arcs().len() as u64, "arc"))
 }
 
-/// Writes an executable or a shared object that a profile lists.
-fn render_image(image: &Image, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "\timage {}", image.path().escape_ascii())?;
+/// Returns the number of calls on all arcs.
+pub(super) fn calls(profile: &Profile) -> u64 {
+    profile.arcs().iter().fold(0, |sum, arc| sum.saturating_add(arc.count))
+}
+
+/// Returns where a histogram counts samples, and how often.
+pub(super) fn histogram_text(histogram: &Histogram) -> String {
+    let (range, bins) = (histogram.range(), histogram.len());
+    let bytes = (range.end - range.start) as f64 / bins.max(1) as f64;
+    let unit = histogram.unit();
+    format!(
+        "at 0x{:x}..0x{:x} in {} of {} bytes, {} in a {}",
+        range.start,
+        range.end,
+        counted(bins, "bin"),
+        General(bytes),
+        unit.profrate,
+        String::from_utf8_lossy(unit.dimension.as_bytes()).trim_end_matches('s'),
+    )
+}
+
+/// Returns an executable or a shared object that a profile lists.
+pub(super) fn image_text(image: &Image) -> String {
+    let mut text = format!("image {}", image.path().escape_ascii());
     if let Some(range) = image.range() {
-        write!(out, ", at 0x{:x}..0x{:x}", range.start, range.end)?;
+        text += &format!(", at 0x{:x}..0x{:x}", range.start, range.end);
     }
     if let Some(header) = image.header() {
-        write!(out, ", header at 0x{header:x}")?;
+        text += &format!(", header at 0x{header:x}");
     }
     if let Some(slide) = image.slide() {
-        write!(out, ", moved by 0x{slide:x}")?;
+        text += &format!(", moved by 0x{slide:x}");
     }
-    writeln!(out)
+    text
 }
 
 /// Writes the contents of the side files of a program's runs.
-fn render_side(side: &SideInfo, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render_side(side: &SideInfo, out: &mut dyn Write) -> io::Result<()> {
     let runs = counted(side.runs, "run");
     let live = if side.is_live { ", running or killed" } else { "" };
     writeln!(out, "Side file of `{}' ({runs}{live}) contains:", side.program)?;
@@ -132,13 +123,20 @@ fn render_side(side: &SideInfo, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns what tells an object from other builds.
+pub(super) fn identity(object: &SideObject) -> Option<String> {
+    let identity = object.identity.as_deref()?;
+    Some(match identity.strip_prefix("headers:") {
+        Some(headers) => format!("headers {headers}"),
+        None => format!("build ID {identity}"),
+    })
+}
+
 fn render_object(object: &SideObject, out: &mut dyn Write) -> io::Result<()> {
-    let SideObject { number, path, identity, samples, calls } = object;
+    let SideObject { number, path, samples, calls, .. } = object;
     write!(out, "\tobject {number}: {path}")?;
-    match identity.as_deref().map(|identity| (identity, identity.strip_prefix("headers:"))) {
-        None => {}
-        Some((_, Some(headers))) => write!(out, " (headers {headers})")?,
-        Some((build_id, None)) => write!(out, " (build ID {build_id})")?,
+    if let Some(identity) = identity(object) {
+        write!(out, " ({identity})")?;
     }
     for (count, what) in [(*samples, "sample"), (*calls, "call")] {
         if count > 0 {

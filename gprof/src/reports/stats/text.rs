@@ -1,51 +1,45 @@
-//! The statistics: how much of the profiles the reports account for. The footer is a short form.
+//! The statistics and the footer as text.
 
 use std::io::{self, Write};
 
-use super::report::Report;
-use super::writer::Writer;
-use crate::error::Error;
 use crate::model::{Analysis, LeftOut, Stats};
-use crate::question::reports::{STATS, Shows};
 use crate::reports::number::{Fixed, General};
 use crate::sources::conservation::Conservation;
 use crate::sources::outside::OutsideImages;
 use crate::sources::profile_file::FileInfo;
 
-pub const REPORT: Report = Report {
-    name: STATS,
-    help: "Print how much of the profiles the reports account for",
-    shows: Shows { times: false, ..Report::OF_FUNCTIONS.shows },
-    write: |analysis, writer| writer.report(|out, _| render(analysis, analysis.files, Detail::All, out)),
-    ..Report::OF_FUNCTIONS
-};
-
-/// Writes the footer, which is a short form of the statistics.
-pub fn write_footer(analysis: &Analysis<'_>, writer: &mut Writer<'_>) -> Result<(), Error> {
-    writer.report(|out, _| render(analysis, analysis.files, Detail::Notable, out))
-}
-
 /// Which lines to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Detail {
+pub(crate) enum Detail {
     /// All lines.
     All,
     /// The number of samples and calls, and all lines that a reader would not expect.
     Notable,
 }
 
-fn render(analysis: &Analysis<'_>, files: &[FileInfo], detail: Detail, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(
+    analysis: &Analysis<'_>,
+    files: &[FileInfo],
+    detail: Detail,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "Statistics:\n")?;
-    for line in lines(analysis, files).iter().filter(|line| detail == Detail::All || line.is_notable) {
-        writeln!(out, "{:>12}  {}", line.number, line.text)?;
-    }
-    Ok(())
+    rows(analysis, files, detail).try_for_each(|(number, text)| writeln!(out, "{number:>12}  {text}"))
 }
 
 /// Returns the lines of the footer, each with its number and its text.
 pub(crate) fn footer(analysis: &Analysis<'_>) -> Vec<(String, String)> {
-    let lines = lines(analysis, analysis.files).into_iter().filter(|line| line.is_notable);
-    lines.map(|line| (line.number, line.text)).collect()
+    rows(analysis, analysis.files, Detail::Notable).collect()
+}
+
+/// Returns lines, each with its number and its text.
+pub(crate) fn rows(
+    analysis: &Analysis<'_>,
+    files: &[FileInfo],
+    detail: Detail,
+) -> impl Iterator<Item = (String, String)> {
+    let lines = lines(analysis, files).into_iter().filter(move |line| detail == Detail::All || line.is_notable);
+    lines.map(|line| (line.number, line.text))
 }
 
 struct Line {
@@ -87,11 +81,13 @@ fn count(number: u64, text: &str, usual: u64) -> Line {
 /// Returns what the limits of the user left out.
 fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
     let (clock, table, calls) = (&analysis.clock, &analysis.flat, &analysis.call_graph);
+    // The last line of a table names the option that shows all rows.
+    let by = if analysis.options.has_limit_of_tables() { "of the table" } else { "by --top or --min-percent" };
     let line = |left_out: LeftOut, total: f64, what: &str| {
         let unit = String::from_utf8_lossy(clock.dimension.as_bytes());
         let rate = if clock.rate > 0.0 { clock.rate } else { 1.0 };
         let (time, percent) = (Fixed(left_out.time / rate + 0.0), Fixed(left_out.percent(total) + 0.0));
-        let text = format!("{what} left out by --top or --min-percent, with {time:.2} {unit} ({percent:.2} %)");
+        let text = format!("{what} left out {by}, with {time:.2} {unit} ({percent:.2} %)");
         Line { number: left_out.count.to_string(), text, is_notable: left_out.count > 0 }
     };
     [
