@@ -12,6 +12,7 @@ use crate::os::{
     Errno, Handler, NextHandler, PROFIL_SIGNAL, SIGPROF, SignalInfo, Timer, catch_signal, interval_timer, is_caught_by,
     set_interval_timer, system_release, threads_number,
 };
+use crate::state::Inherited;
 
 /// The nanoseconds of CPU time between two ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,18 +27,24 @@ pub const CONTINUES_IN_CHILD: bool = true;
 const MICROSECOND: i64 = 1000;
 
 /// The rate of the ticks, 0 while there are none; plus [`UNWANTED`] if the timer ends with its next tick.
-static RATE: AtomicI64 = AtomicI64::new(0);
+static RATE: Inherited<AtomicI64> =
+    Inherited::new("the child sets its own timer: see `after_fork_in_child`", AtomicI64::new(0));
 const UNWANTED: i64 = 1 << 40;
 /// The timer, once it was created; its ticks carry the address of this word.
-static TIMER: AtomicI32 = AtomicI32::new(NO_TIMER);
+static TIMER: Inherited<AtomicI32> =
+    Inherited::new("the child sets its own timer: see `after_fork_in_child`", AtomicI32::new(NO_TIMER));
 const NO_TIMER: i32 = -1;
 /// Whether the signals of a process's timer go only to the main thread.
-static OLD_KERNEL: AtomicBool = AtomicBool::new(false);
+static OLD_KERNEL: Inherited<AtomicBool> =
+    Inherited::new("the child sets its own timer: see `after_fork_in_child`", AtomicBool::new(false));
 /// Whether `ITIMER_PROF` is in use, and its previous period, which another user may have set.
-static INTERVAL: AtomicBool = AtomicBool::new(false);
-static OTHERS: AtomicI64 = AtomicI64::new(0);
+static INTERVAL: Inherited<AtomicBool> =
+    Inherited::new("the child sets its own timer: see `after_fork_in_child`", AtomicBool::new(false));
+static OTHERS: Inherited<AtomicI64> =
+    Inherited::new("the child sets its own timer: see `after_fork_in_child`", AtomicI64::new(0));
 /// The previous handler of SIGPROF.
-static NEXT: NextHandler = NextHandler::none();
+static NEXT: Inherited<NextHandler> =
+    Inherited::new("the child sets its own timer: see `after_fork_in_child`", NextHandler::none());
 
 fn mark() -> usize {
     TIMER.as_ptr().addr()
