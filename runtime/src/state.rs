@@ -11,7 +11,9 @@
 
 use core::ops::Deref;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
+};
 
 /// A value that a child can reset. `FIRST` is the first value of a number; other types have one first value, which is number 0.
 pub(crate) trait Resettable<const FIRST: i128 = 0> {
@@ -144,7 +146,7 @@ macro_rules! numbers {
     )+};
 }
 
-numbers!(AtomicI32: i32, AtomicU32: u32, AtomicU64: u64, AtomicUsize: usize);
+numbers!(AtomicI32: i32, AtomicI64: i64, AtomicU32: u32, AtomicU64: u64, AtomicUsize: usize);
 
 /// The first value is false.
 impl Resettable for AtomicBool {

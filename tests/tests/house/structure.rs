@@ -328,7 +328,7 @@ fn every_form_of_static_is_found() {
     assert_eq!(read("static mut A: Inherited<u8> = 0; static mut B: u8 = 0;"), ["mut Other", "mut Other"]);
     assert_eq!(read("unsafe extern \"C\" { static a: u8; fn f(); } static B: u8 = 0;"), ["B Other"]);
     assert_eq!(read("macro_rules! m { () => { static $name: u8 = 0; }; }"), ["$ Other"]);
-    assert_eq!(read("fn f(a: &'static str) -> &'static [u8] where T: 'static { g::<&'static u8>() }"), [""; 0]);
+    assert_eq!(read("fn f(a: &'static str) -> &'static [u8] where T: 'static { g::<&'static mut u8>() }"), [""; 0]);
     assert_eq!(read("unsafe extern \"C\" fn f() { static A: u8 = 0; }"), ["A Other"]);
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn statics(source: &str) -> Vec<(String, Kind)> {
                 at = end_of_block(&tokens, at + 2);
             }
             "resets" if is_sign(at + 1, '!') && is_sign(at + 2, '{') => end_of_resets = end_of_block(&tokens, at + 2),
-            "static" if name(at + 1) == "mut" => found.push(("mut".to_owned(), Kind::Other)),
+            "static" if name(at + 1) == "mut" && is_sign(at + 3, ':') => found.push(("mut".to_owned(), Kind::Other)),
             "static" if is_sign(at + 1, '$') => found.push(("$".to_owned(), Kind::Other)),
             // A lifetime has no name and colon after it.
             "static" if !name(at + 1).is_empty() && is_sign(at + 2, ':') => {
