@@ -24,26 +24,31 @@ use crate::os::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
     is_readable_in_handler,
 };
+use crate::state::Inherited;
 
 /// The number of rules that are remembered. Entries that no walk needs take no memory but the addresses.
 const RULES: usize = 4096;
 
 /// The objects of this process.
-static PUBLISHED: Published = Published::new();
+static PUBLISHED: Inherited<Published> =
+    Inherited::new("the child has the same objects; the readers in its parent are forgotten", Published::new());
 /// The rules that walks have found.
-static CACHE: Cache<RULES> = Cache::new();
+static CACHE: Inherited<Cache<RULES>> = Inherited::new("the child has the same objects", Cache::new());
 /// The number of threads for whose stacks outermost frames are remembered. A page of entries takes memory once it is used.
 const STACKS: usize = 256;
 /// The outermost frames of deep stacks.
-static OUTER_ENDS: OuterEnds<STACKS> = OuterEnds::new();
+static OUTER_ENDS: Inherited<OuterEnds<STACKS>> = Inherited::new("the child has the same stacks", OuterEnds::new());
 /// The signal frames of this system.
-static SIGNALS: SignalFrames = SignalFrames {
-    trampoline: SIGNAL_TRAMPOLINE,
-    last_instruction: SIGNAL_TRAMPOLINE_CALL,
-    context: CONTEXT_ABOVE_STACK,
-    registers: CONTEXT_REGISTERS,
-    program_counter: CONTEXT_PC,
-};
+static SIGNALS: Inherited<SignalFrames> = Inherited::new(
+    "never changes",
+    SignalFrames {
+        trampoline: SIGNAL_TRAMPOLINE,
+        last_instruction: SIGNAL_TRAMPOLINE_CALL,
+        context: CONTEXT_ABOVE_STACK,
+        registers: CONTEXT_REGISTERS,
+        program_counter: CONTEXT_PC,
+    },
+);
 
 /// A stack to walk.
 #[derive(Clone, Copy)]

@@ -221,3 +221,57 @@ impl LiveParts {
             .any(|mapping| mapping.start.load(Acquire) <= address && address < mapping.end.load(Acquire))
     }
 }
+
+#[cfg(test)]
+impl LiveParts {
+    /// Changes all that [`LiveParts::forget`] must reset.
+    pub(super) fn change_all(&self) {
+        let LiveParts {
+            sums,
+            mappings,
+            threads,
+            threads_number: _,
+            filler,
+            end: _,
+            is_changing,
+            numbers,
+            found,
+            described,
+            has_missed,
+            is_full,
+        } = self;
+        sums.store(ptr::dangling_mut(), SeqCst);
+        mappings.store(ptr::dangling_mut(), SeqCst);
+        threads.store(ptr::dangling_mut(), SeqCst);
+        filler.store(ptr::dangling_mut(), SeqCst);
+        [is_changing, has_missed, is_full].iter().for_each(|flag| flag.store(true, SeqCst));
+        numbers.iter().for_each(|number| number.store(3, SeqCst));
+        found.store(3, SeqCst);
+        described.store(3, SeqCst);
+    }
+
+    /// Whether the file is forgotten.
+    pub(super) fn is_first(&self) -> bool {
+        let LiveParts {
+            sums,
+            mappings,
+            threads,
+            threads_number: _,
+            filler,
+            end: _,
+            is_changing,
+            numbers,
+            found,
+            described,
+            has_missed,
+            is_full,
+        } = self;
+        sums.load(SeqCst).is_null()
+            && mappings.load(SeqCst).is_null()
+            && threads.load(SeqCst).is_null()
+            && filler.load(SeqCst).is_null()
+            && [is_changing, has_missed, is_full].iter().all(|flag| !flag.load(SeqCst))
+            && numbers.iter().all(|number| number.load(SeqCst) == 0)
+            && (found.load(SeqCst), described.load(SeqCst)) == (0, 0)
+    }
+}

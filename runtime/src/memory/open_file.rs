@@ -6,6 +6,7 @@ use core::sync::atomic::{
 };
 
 use crate::os::{Fd, Identity};
+use crate::state::Resettable;
 
 /// A file that is kept open. The program may close its descriptor and open another file with the same number, so the file also has
 /// its identity.
@@ -17,7 +18,7 @@ pub(crate) struct OpenFile {
 }
 
 impl OpenFile {
-    pub(super) const fn none() -> OpenFile {
+    pub(crate) const fn none() -> OpenFile {
         OpenFile { descriptor: AtomicI32::new(-1), inode: AtomicU64::new(0), device: AtomicU64::new(0) }
     }
 
@@ -45,5 +46,25 @@ impl OpenFile {
     /// Forgets the file, which stays open. The result says whether a file was set.
     pub(crate) fn forget(&self) -> bool {
         self.descriptor.swap(-1, SeqCst) != -1
+    }
+}
+
+/// A child forgets the file. Without a descriptor, the identity says nothing.
+impl Resettable for OpenFile {
+    const VALUE: OpenFile = OpenFile::none();
+
+    #[inline(always)]
+    fn reset(&self) {
+        let _ = self.forget();
+    }
+
+    #[cfg(test)]
+    fn change(&self) {
+        self.set(Fd(0));
+    }
+
+    #[cfg(test)]
+    fn is_first(&self) -> bool {
+        !self.is_set()
     }
 }

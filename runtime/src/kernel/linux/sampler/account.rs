@@ -10,6 +10,8 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
+use crate::state::{Reset, Resettable, resets};
+
 /// The state before the first start. The state of a running account is the time at which its first tick was due; the
 /// state moves by the time that the account is stopped. The state of a stopped account is [`STOPPED`] and the time
 /// since the first tick was due.
@@ -20,27 +22,32 @@ const BEFORE_FIRST: u64 = 1 << 62;
 
 /// The longest CPU time, in nanoseconds, before the kernel notices an expiry. If more is due, the cause is another
 /// one: the thread blocks the signal, and its pc during that time is not known.
-pub(crate) const LATEST_NOTICE: u64 = 2_000_000_000;
+pub(super) const LATEST_NOTICE: u64 = 2_000_000_000;
 /// As [`LATEST_NOTICE`], for a thread that may block the signal.
-pub(crate) const NOTICE_OF_OTHERS: u64 = 250_000_000;
+pub(super) const NOTICE_OF_OTHERS: u64 = 250_000_000;
+
+resets! {
+    /// The ticks of the process's POSIX timer.
+    pub(super) static OF_PROCESS: Reset<Account> = Reset::new();
+}
 
 /// The rules for ticks that the kernel has not noticed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settling {
+pub(super) struct Settling {
     /// The nanoseconds between two ticks.
-    pub(crate) period: u64,
+    pub(super) period: u64,
     /// The usual delay in nanoseconds with which the kernel notices an expiry: a tick within this delay is not owed
     /// yet.
-    pub(crate) late: u64,
+    pub(super) late: u64,
     /// The most nanoseconds that may be settled; if more are due, there is another reason.
-    pub(crate) most: u64,
+    pub(super) most: u64,
     /// Whether no more ticks come: then a stopped account is settled too, and the pc of any earlier tick may be used.
-    pub(crate) is_last: bool,
+    pub(super) is_last: bool,
 }
 
 /// The account of one timer. All times are nanoseconds of CPU time of the timer's thread or process, without the time
 /// during which the account was stopped.
-pub(crate) struct Account {
+pub(super) struct Account {
     /// Whether the account runs, and since when: one word, because two threads and a handler may start and stop the
     /// account.
     state: AtomicU64,
@@ -54,7 +61,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    pub(crate) const fn new() -> Account {
+    pub(super) const fn new() -> Account {
         Account {
             state: AtomicU64::new(NEVER),
             noticed: AtomicU64::new(0),
@@ -65,7 +72,7 @@ impl Account {
     }
 
     /// Resets the account for a new timer.
-    pub(crate) fn reset(&self) {
+    pub(super) fn reset(&self) {
         self.state.store(NEVER, SeqCst);
         self.noticed.store(0, Relaxed);
         self.counted.store(0, Relaxed);
@@ -73,19 +80,10 @@ impl Account {
         self.last_place.store(0, Relaxed);
     }
 
-    /// Whether every field has its first value.
-    #[cfg(test)]
-    pub(crate) fn is_initial(&self) -> bool {
-        let Account { state, noticed, counted, place, last_place } = self;
-        let zeros =
-            [noticed.load(Relaxed), counted.load(Relaxed), place.load(Relaxed) as u64, last_place.load(Relaxed) as u64];
-        state.load(Relaxed) == NEVER && zeros == [0; 4]
-    }
-
     /// Starts the account at the CPU time `now`, or resumes a stopped account, with a tick every `period`
     /// nanoseconds. The first tick ever is due `first` nanoseconds from now. The result is the CPU time of the
     /// timer's next expiry.
-    pub(crate) fn start(&self, now: u64, first: u64, period: u64) -> u64 {
+    pub(super) fn start(&self, now: u64, first: u64, period: u64) -> u64 {
         let change = |state| match state {
             NEVER => Some(now.saturating_add(first).max(1)),
             state if state & STOPPED != 0 => Some((now.wrapping_sub(state) & !STOPPED).max(1)),
@@ -104,7 +102,7 @@ impl Account {
     }
 
     /// The CPU time at `now` since the first tick was due; `None` if the account does not run.
-    pub(crate) fn passed(&self, now: u64) -> Option<u64> {
+    pub(super) fn passed(&self, now: u64) -> Option<u64> {
         match self.state.load(SeqCst) {
             NEVER => None,
             state if state & STOPPED == 0 => now.checked_sub(state),
@@ -113,24 +111,24 @@ impl Account {
     }
 
     /// Stops the account at the CPU time `now`.
-    pub(crate) fn stop(&self, now: u64) {
+    pub(super) fn stop(&self, now: u64) {
         let change = |state| (state != NEVER && state & STOPPED == 0).then_some(now.wrapping_sub(state) | STOPPED);
         let _ = self.state.fetch_update(SeqCst, SeqCst, change);
     }
 
     /// Whether the kernel has never said where the timer's thread was: then no tick can be settled.
-    pub(crate) fn has_no_place(&self) -> bool {
+    pub(super) fn has_no_place(&self) -> bool {
         self.last_place.load(Relaxed) == 0
     }
 
     /// Whether the account was started and then stopped.
-    pub(crate) fn is_stopped(&self) -> bool {
+    pub(super) fn is_stopped(&self) -> bool {
         self.state.load(SeqCst) & STOPPED != 0
     }
 
     /// Records that the kernel noticed `expiries` while the timer's thread was at `pc`. The result is the number of
     /// ticks to count at `pc`. Called in signal handlers.
-    pub(crate) fn notice(&self, expiries: u32, pc: usize) -> u32 {
+    pub(super) fn notice(&self, expiries: u32, pc: usize) -> u32 {
         if self.is_stopped() {
             return 0; // a late signal after the stop; its ticks are counted with the next one
         }
@@ -143,7 +141,7 @@ impl Account {
     /// The number of ticks that are due at the CPU time `now` and were not counted, and the pc at which to count
     /// them: the pc at which the kernel last checked. `None` if no tick is due, or if the kernel has not checked
     /// since the start of the account; these ticks are counted with the first tick after the next start.
-    pub(crate) fn settle(&self, now: u64, settling: Settling) -> Option<(usize, u32)> {
+    pub(super) fn settle(&self, now: u64, settling: Settling) -> Option<(usize, u32)> {
         let Settling { period, late, most, is_last } = settling;
         let place = match self.place.load(Relaxed) {
             0 if is_last => self.last_place.load(Relaxed),
@@ -166,6 +164,31 @@ impl Account {
     fn count_up_to(&self, upto: u64) -> u32 {
         let before = self.counted.fetch_max(upto, SeqCst);
         u32::try_from(upto.saturating_sub(before)).unwrap_or(u32::MAX)
+    }
+}
+
+/// A child has a new timer.
+impl Resettable for Account {
+    const VALUE: Account = Account::new();
+
+    #[inline(always)]
+    fn reset(&self) {
+        Account::reset(self);
+    }
+
+    #[cfg(test)]
+    fn change(&self) {
+        let Account { state, noticed, counted, place, last_place } = self;
+        [state, noticed, counted].iter().for_each(|number| number.store(7, Relaxed));
+        [place, last_place].iter().for_each(|number| number.store(7, Relaxed));
+    }
+
+    #[cfg(test)]
+    fn is_first(&self) -> bool {
+        let Account { state, noticed, counted, place, last_place } = self;
+        let zeros =
+            [noticed.load(Relaxed), counted.load(Relaxed), place.load(Relaxed) as u64, last_place.load(Relaxed) as u64];
+        state.load(Relaxed) == NEVER && zeros == [0; 4]
     }
 }
 

@@ -1,4 +1,11 @@
-//! The memory of the tree of calling contexts.
+//! The memory of the tree of calling contexts, and of what belongs to the tree: the sums, the list of threads, and their copies in the
+//! live side file. `live_nodes` and `live_parts` are the parts of that file that the process changes in memory.
+
+mod live_changes;
+mod live_nodes;
+mod live_parts;
+mod nodes;
+mod thread_list;
 
 use core::ffi::c_void;
 use core::ptr;
@@ -10,12 +17,23 @@ use core::sync::atomic::{
 
 use gmon::layout::side_file::REASONS;
 
-use super::live_nodes::LiveNodes;
-use super::live_parts::{LiveParts, Sums};
-use super::memory::Memory;
-use super::nodes::{ContextNode, FIRST, SEGMENTS, nodes_in};
-use super::threads::ThreadList;
-use crate::os::{clear, map, unmap};
+use crate::memory::Memory;
+use crate::os::{WALKS_STACKS, clear, map, unmap};
+use crate::state::{Reset, Resettable, resets};
+
+pub(crate) use live_changes::{encode_object, key_of};
+use live_nodes::LiveNodes;
+use live_parts::Sums;
+pub(crate) use live_parts::{Changing, LiveParts, size_of_parts};
+pub(crate) use nodes::ContextNode;
+use nodes::{FIRST, SEGMENTS, nodes_in};
+use thread_list::ThreadList;
+pub(crate) use thread_list::{NAMES, OTHERS, THREADS, ThreadEntry};
+
+resets! {
+    /// The calling contexts of all ticks.
+    pub(crate) static CONTEXTS: Reset<Contexts> = Reset::new();
+}
 
 /// Marks the address of a node as a place: the object is in the bits from [`OBJECT_SHIFT`] on, the address in the object
 /// in the bits below.
@@ -233,9 +251,17 @@ impl Contexts {
         }
         true
     }
+}
 
-    /// Removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in a forked child.
-    pub(super) fn clear(&self) {
+/// A child removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in the child.
+impl Resettable for Contexts {
+    const VALUE: Contexts = Contexts::new();
+
+    #[inline(always)]
+    fn reset(&self) {
+        if !WALKS_STACKS {
+            return;
+        }
         let Contexts { tree, own_sums, live, frozen, buffers: _, threads, walks, walkers, frames_used, has_closing } =
             self;
         tree.clear();
@@ -248,6 +274,83 @@ impl Contexts {
         walkers.iter().for_each(|walker| walker.store(0, SeqCst));
         frames_used.store(0, SeqCst);
         has_closing.store(false, SeqCst);
+    }
+
+    #[cfg(test)]
+    fn change(&self) {
+        let Contexts { tree, own_sums, live, frozen, buffers: _, threads, walks, walkers, frames_used, has_closing } =
+            self;
+        tree.change();
+        own_sums.outside.store(3, SeqCst);
+        own_sums.cuts.iter().for_each(|cut| cut.store(3, SeqCst));
+        live.change_all();
+        frozen.change();
+        threads.change();
+        walks.store(3, SeqCst);
+        walkers.iter().for_each(|walker| walker.store(3, SeqCst));
+        frames_used.store(3, SeqCst);
+        has_closing.store(true, SeqCst);
+    }
+
+    #[cfg(test)]
+    fn is_first(&self) -> bool {
+        let Contexts { tree, own_sums, live, frozen, buffers: _, threads, walks, walkers, frames_used, has_closing } =
+            self;
+        let are_all_zero = |numbers: &[AtomicU64]| numbers.iter().all(|number| number.load(SeqCst) == 0);
+        tree.is_first()
+            && live.is_first()
+            && frozen.is_first()
+            && threads.is_first()
+            && own_sums.outside.load(SeqCst) == 0
+            && are_all_zero(&own_sums.cuts)
+            && walks.load(SeqCst) == 0
+            && walkers.iter().all(|walker| walker.load(SeqCst) == 0)
+            && frames_used.load(SeqCst) == 0
+            && !has_closing.load(SeqCst)
+    }
+}
+
+#[cfg(test)]
+impl ContextTree {
+    fn change(&self) {
+        let ContextTree { segments: _, live, nodes, unsettled } = self;
+        nodes.store(3000, SeqCst);
+        for number in [0, 1] {
+            let segment = self.segment_or_new(number).unwrap();
+            segment.heads[7].store(7, SeqCst);
+        }
+        for number in [1, 3000] {
+            self.node(number).unwrap().ticks.store(7, SeqCst);
+        }
+        unsettled.iter().for_each(|group| group.store(true, SeqCst));
+        live.file.change();
+    }
+
+    fn is_first(&self) -> bool {
+        let ContextTree { segments, live, nodes, unsettled } = self;
+        let is_empty = |number| {
+            let Some(Segment { heads, nodes }) = self.segment(number) else { return true };
+            heads.iter().all(|head| head.load(SeqCst) == 0) && nodes.iter().all(ContextNode::is_unused)
+        };
+        (0..segments.len()).all(is_empty)
+            && live.is_left()
+            && nodes.load(SeqCst) == 0
+            && unsettled.iter().all(|group| !group.load(SeqCst))
+    }
+}
+
+#[cfg(test)]
+impl Frozen {
+    fn change(&self) {
+        let Frozen { is_frozen, nodes, ticks, cuts: _ } = self;
+        is_frozen.store(true, SeqCst);
+        nodes.store(3, SeqCst);
+        ticks.store(map(3 * size_of::<u64>()), SeqCst);
+    }
+
+    fn is_first(&self) -> bool {
+        let Frozen { is_frozen, nodes: _, ticks, cuts: _ } = self;
+        !is_frozen.load(SeqCst) && ticks.load(SeqCst).is_null()
     }
 }
 

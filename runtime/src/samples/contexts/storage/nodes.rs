@@ -15,6 +15,17 @@ pub(crate) struct ContextNode {
     pub(crate) ticks: AtomicU64,
 }
 
+#[cfg(test)]
+impl ContextNode {
+    pub(super) fn is_unused(&self) -> bool {
+        use core::sync::atomic::Ordering::SeqCst;
+
+        let ContextNode { address, parent, next, ticks } = self;
+        [address, ticks].iter().all(|number| number.load(SeqCst) == 0)
+            && [parent, next].iter().all(|number| number.load(SeqCst) == 0)
+    }
+}
+
 /// The nodes of the first segment. Each further segment has twice as many nodes as the one before.
 pub(super) const FIRST: u64 = 1024;
 /// The most segments: 28 MB in all. A program whose calls take ever new paths would otherwise use up all memory.

@@ -13,7 +13,7 @@ use gmon::layout::side_file::{FILLER, PART_HEADER_SIZE, RAW_NODES};
 
 use super::live_parts::PartHeader;
 use super::nodes::{ContextNode, SEGMENTS, nodes_in};
-use super::open_file::OpenFile;
+use crate::memory::OpenFile;
 use crate::os::{LARGEST_PAGE, map, map_file, unmap};
 
 /// What stands before the nodes: the header of the part, and the number of the first node. It is as long as a node.
@@ -109,6 +109,15 @@ impl LiveNodes {
                 unsafe { unmap(nodes.byte_sub(BEFORE).cast(), size_in_file(segment)) };
             }
         }
+    }
+}
+
+#[cfg(test)]
+impl LiveNodes {
+    /// Whether there is neither a file nor a segment in a file.
+    pub(super) fn is_left(&self) -> bool {
+        let LiveNodes { file, offset: _, segments } = self;
+        !file.is_set() && segments.iter().all(|nodes| nodes.load(SeqCst).is_null())
     }
 }
 
