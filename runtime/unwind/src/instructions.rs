@@ -131,7 +131,7 @@ impl<A: Architecture> Run<'_, '_, A> {
             // DW_CFA_nop
             0x00 => return Some(()),
             // The walk removes the authentication of all return addresses.
-            _ if A::AUTHENTICATION.iter().any(|known| *known == operation) => return Some(()),
+            _ if A::AUTHENTICATION.contains(&operation) => return Some(()),
             // DW_CFA_remember_state, DW_CFA_restore_state
             0x0a => {
                 *self.remembered.get_mut(self.depth)? = self.rule;
