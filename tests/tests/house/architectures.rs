@@ -1,5 +1,5 @@
-//! A new architecture needs only one folder or file in each of `arch/`, `entry/mcount/`, `unwind/`, and each system's folders of `os/` and
-//! `entry/`. This test compiles the rest of the runtime, for each system, with those of an invented architecture
+//! A new architecture needs only one folder or file in each of `arch/`, `entry/mcount/`, each system's folders of `os/` and `entry/`, and
+//! the crate `gmon-unwind`. This test compiles the rest of the runtime, for each system, with those of an invented architecture
 //! (`tests/architectures/other`), which have the required items and nothing of another architecture's.
 
 use std::fs;
@@ -26,11 +26,11 @@ fn choice(architecture: &str, path: &str) -> String {
     format!("#[cfg_attr(target_arch = \"{architecture}\", path = \"{}\")]", path.replace("NAME", architecture))
 }
 
-/// The file that chooses the architecture of walks. The code of all architectures is compiled there, because tests on any machine walk
-/// stacks of each.
-const WALKS: &str = "unwind/mod.rs";
+/// The crate of walks, whose root chooses the architecture. The code of all architectures is compiled there, because tests on any machine
+/// walk stacks of each.
+const WALKS: &str = "runtime/unwind/src";
 
-/// The lines of [`WALKS`] that choose an architecture, by its type.
+/// The lines of that root that choose an architecture, by its type.
 fn choice_of_walks(architecture: &str) -> String {
     let name = if architecture == "x86_64" { "X86_64" } else { "AArch64" };
     format!("#[cfg(target_arch = \"{architecture}\")]\npub use {architecture}::{name} as Native;")
@@ -56,14 +56,18 @@ fn shared_code_names_no_architecture() {
                 left = left.replace(&choice, "");
             }
         }
-        if file == Path::new(WALKS) {
-            for architecture in ARCHITECTURES {
-                let choice = choice_of_walks(architecture);
-                assert_eq!(text.matches(&choice).count(), 1, "{}: {choice}", file.display());
-                left = left.replace(&choice, "");
+        assert!(!left.contains("target_arch"), "{} asks for an architecture", file.display());
+    }
+    let walks = root().join(WALKS);
+    for file in files(&walks) {
+        let mut text = fs::read_to_string(walks.join(&file)).unwrap();
+        if file == Path::new("lib.rs") {
+            for choice in ARCHITECTURES.map(choice_of_walks) {
+                assert_eq!(text.matches(&choice).count(), 1, "{WALKS}/lib.rs: {choice}");
+                text = text.replace(&choice, "");
             }
         }
-        assert!(!left.contains("target_arch"), "{} asks for an architecture", file.display());
+        assert!(!text.contains("target_arch"), "{WALKS}/{} asks for an architecture", file.display());
     }
 }
 
@@ -73,8 +77,7 @@ fn lay_out(system: &str, target: &Path) {
     let source = root().join("runtime/src");
     let seams = seams();
     for file in files(&source) {
-        let is_of_walks = file.starts_with("unwind");
-        if is_an_architectures(&file) && !is_of_walks {
+        if is_an_architectures(&file) {
             continue;
         }
         let mut text = fs::read_to_string(source.join(&file)).unwrap();
@@ -89,10 +92,6 @@ fn lay_out(system: &str, target: &Path) {
                 text = text.replace(&choice_of_system(other), &path);
             }
         }
-        if file == Path::new(WALKS) {
-            let [first, second] = ARCHITECTURES.map(choice_of_walks);
-            text = text.replace(&first, "mod other;\npub use other::Other as Native;").replace(&second, "");
-        }
         let place = target.join(&file);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::write(place, text).unwrap();
@@ -103,12 +102,27 @@ fn lay_out(system: &str, target: &Path) {
         ("entry/mcount.rs".to_owned(), "entry/mcount/other.rs".to_owned()),
         (format!("entry/{system}/mod.rs"), format!("entry/{system}/other/mod.rs")),
         (format!("os/{system}.rs"), format!("os/{system}/other.rs")),
-        ("unwind.rs".to_owned(), "unwind/other.rs".to_owned()),
     ] {
         let place = target.join(to);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::copy(other.join(from), place).unwrap();
     }
+}
+
+/// Copies the crate of walks, with the invented architecture as the one that the compiler compiles for.
+fn lay_out_walks(target: &Path) {
+    let source = root().join(WALKS);
+    for file in files(&source) {
+        let mut text = fs::read_to_string(source.join(&file)).unwrap();
+        if file == Path::new("lib.rs") {
+            let [first, second] = ARCHITECTURES.map(choice_of_walks);
+            text = text.replace(&first, "mod other;\npub use other::Other as Native;").replace(&second, "");
+        }
+        let place = target.join(&file);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, text).unwrap();
+    }
+    fs::copy(root().join("tests/architectures/other/unwind.rs"), target.join("other.rs")).unwrap();
 }
 
 #[test]
@@ -117,13 +131,18 @@ fn a_new_architecture_needs_one_part_in_each_place() {
     let _ = fs::remove_dir_all(&target);
     fs::create_dir_all(&target).unwrap();
     compile("gmon", &root().join("format/src/lib.rs"), &target, &[]);
+    let walks = target.join("unwind");
+    lay_out_walks(&walks);
+    compile("gmon_unwind", &walks.join("lib.rs"), &target, &[]);
     let layout = format!("gmon={}", target.join("libgmon.rmeta").display());
+    let unwind = format!("gmon_unwind={}", target.join("libgmon_unwind.rmeta").display());
     for system in SYSTEMS {
         let sources = target.join(system);
         lay_out(system, &sources);
         let runtime_of = |features: &[&str]| {
             let features = features.iter().flat_map(|feature| ["--cfg".to_owned(), format!("feature=\"{feature}\"")]);
-            let options: Vec<_> = ["--extern", &layout].map(str::to_owned).into_iter().chain(features).collect();
+            let crates = ["--extern", &layout, "--extern", &unwind].map(str::to_owned);
+            let options: Vec<_> = crates.into_iter().chain(features).collect();
             let options: Vec<_> = options.iter().map(String::as_str).collect();
             compile("gmon_runtime", &sources.join("lib.rs"), &target, &[&options[..], &["-C", "panic=abort"]].concat())
         };

@@ -39,7 +39,7 @@ const LISTS: [List; 5] = [
     },
     List {
         title: "An architecture",
-        roots: &["runtime/src", "gprof/src", "packaging", "Makefile", "runtime/gmon-cc.sh"],
+        roots: &["runtime/src", "runtime/unwind/src", "gprof/src", "packaging", "Makefile", "runtime/gmon-cc.sh"],
         words: &["aarch64", "AARCH64", "Aarch64"],
         others: &["/tests.rs"],
     },

@@ -12,7 +12,7 @@ use modules::{Modules, Name};
 use statics::{Kind, statics};
 
 /// The modules of each crate, bottom up: a module uses only modules before it.
-const ORDER: [(&str, &[&str]); 5] = [
+const ORDER: [(&str, &[&str]); 6] = [
     (
         "format",
         &[
@@ -60,6 +60,30 @@ const ORDER: [(&str, &[&str]); 5] = [
             "control",
             "process",
             "entry",
+        ],
+    ),
+    (
+        "runtime/unwind",
+        &[
+            "memory",
+            "bytes",
+            "expression",
+            "rule",
+            "cache",
+            "architecture",
+            "aarch64",
+            "x86_64",
+            "entry",
+            "instructions",
+            "index",
+            "objects",
+            "image",
+            "signal_frame",
+            "chain",
+            "recursion",
+            "outer_end",
+            "walk",
+            "ends",
         ],
     ),
     ("gprof/demangle", &["bounded", "gnat", "rust", "cpp", "fallback"]),
@@ -243,15 +267,15 @@ fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
     let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("").split("\n[").next().unwrap();
     let keys = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
-    keys.filter(|key| ["gmon", "gmon-demangle", "gmon-runtime", "gmon-profil", "gprof", "gmon-tests"].contains(key))
-        .map(str::to_owned)
-        .collect()
+    let ours = ["gmon", "gmon-demangle", "gmon-runtime", "gmon-unwind", "gmon-profil", "gprof", "gmon-tests"];
+    keys.filter(|key| ours.contains(key)).map(str::to_owned).collect()
 }
 
 #[test]
 fn crates_depend_one_way() {
     assert_eq!(dependencies("format"), BTreeSet::new());
-    assert_eq!(dependencies("runtime"), BTreeSet::from(["gmon".to_owned()]));
+    assert_eq!(dependencies("runtime"), BTreeSet::from(["gmon", "gmon-unwind"].map(str::to_owned)));
+    assert_eq!(dependencies("runtime/unwind"), BTreeSet::new());
     assert_eq!(dependencies("runtime/profil"), BTreeSet::from(["gmon".to_owned(), "gmon-runtime".to_owned()]));
     assert_eq!(dependencies("gprof/demangle"), BTreeSet::new());
     assert_eq!(dependencies("gprof"), BTreeSet::from(["gmon", "gmon-demangle"].map(str::to_owned)));
@@ -270,7 +294,7 @@ fn every_package_holds_the_license() {
 #[test]
 fn the_runtime_depends_only_on_the_layout_and_the_encoders() {
     for (name, allowed) in [
-        ("runtime", "gmon.workspace = true"),
+        ("runtime", "gmon.workspace = true\ngmon-unwind.workspace = true"),
         ("runtime/profil", "gmon.workspace = true\ngmon-runtime.workspace = true"),
     ] {
         let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();

@@ -103,11 +103,14 @@ fn a_new_system_needs_three_folders() {
         copy(&root().join("tests/systems/other").join(seam), &target.join("src").join(seam).join("other"));
     }
     compile("gmon", &root().join("format/src/lib.rs"), &target, &[]);
+    compile("gmon_unwind", &root().join("runtime/unwind/src/lib.rs"), &target, &[]);
     let layout = format!("gmon={}", target.join("libgmon.rmeta").display());
+    let unwind = format!("gmon_unwind={}", target.join("libgmon_unwind.rmeta").display());
     let runtime = target.join("src/lib.rs");
     let runtime_of = |features: &[&str]| {
         let features = features.iter().flat_map(|feature| ["--cfg".to_owned(), format!("feature=\"{feature}\"")]);
-        let options: Vec<_> = ["--extern", &layout].map(str::to_owned).into_iter().chain(features).collect();
+        let crates = ["--extern", &layout, "--extern", &unwind].map(str::to_owned);
+        let options: Vec<_> = crates.into_iter().chain(features).collect();
         let options: Vec<_> = options.iter().map(String::as_str).collect();
         compile("gmon_runtime", &runtime, &target, &[&options[..], &["-C", "panic=abort"]].concat())
     };

@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::architecture::Architecture;
 use super::bytes::Section;
 use super::index::{Found, Index};
+use super::memory::Memory;
 
 /// A loaded object.
 #[derive(Clone, Copy)]
@@ -47,7 +48,8 @@ impl<'a> Object<'a> {
     }
 
     /// Whether an address lies in the object's code.
-    pub(super) fn contains(&self, address: usize) -> bool {
+    #[must_use]
+    pub fn contains(&self, address: usize) -> bool {
         self.code.start <= address && address < self.code.end
     }
 
@@ -63,17 +65,36 @@ impl<'a> Object<'a> {
     }
 }
 
-/// All loaded objects.
+/// The objects that a walk asks for.
+pub trait Loaded<'a> {
+    /// What a function returns for the object with code at an address; `None` if there is no such object. The function
+    /// gets a reference, because a move of an object can be a call of memcpy.
+    ///
+    /// An implementation may search for the object, and may read the memory of the walk to find the object.
+    fn with<R>(
+        &self,
+        memory: &impl Memory,
+        address: usize,
+        function: impl FnOnce(&Object<'a>) -> Option<R>,
+    ) -> Option<R>;
+
+    /// Another number than that of any other objects that lay at the same addresses: see [`Cache`](super::Cache).
+    fn generation(&self) -> u64;
+
+    /// Whether the rule at an address may be remembered for this generation.
+    fn may_remember(&self, address: usize) -> bool;
+}
+
+/// A list of objects that stay loaded.
 #[derive(Clone, Copy)]
 pub struct Objects<'a> {
     list: &'a [Object<'a>],
-    /// Another number than that of any other list whose objects lay at the same addresses.
-    pub(super) generation: u64,
+    generation: u64,
 }
 
 impl<'a> Objects<'a> {
     /// Objects in the order of their addresses. `generation` grows each time an object is closed: see
-    /// [`Cache`](super::Cache).
+    /// [`Loaded::generation`].
     #[must_use]
     pub fn new(list: &'a [Object<'a>], generation: u64) -> Objects<'a> {
         Objects { list, generation }
@@ -85,6 +106,20 @@ impl<'a> Objects<'a> {
         let behind = self.list.partition_point(|object| object.code.start <= address);
         let object = self.list.get(behind.checked_sub(1)?)?;
         object.contains(address).then_some(object)
+    }
+}
+
+impl<'a> Loaded<'a> for Objects<'a> {
+    fn with<R>(&self, _: &impl Memory, address: usize, function: impl FnOnce(&Object<'a>) -> Option<R>) -> Option<R> {
+        self.find(address).and_then(function)
+    }
+
+    fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    fn may_remember(&self, _: usize) -> bool {
+        true
     }
 }
 

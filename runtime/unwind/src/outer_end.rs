@@ -12,16 +12,13 @@
 //!   call, so the slot of the next frame is where it was. The first slot with another return address of the same function is the last
 //!   frame that counts: the function is in another call, whose frame is not known. Frames behind the first difference do not count.
 
-use core::ptr::null_mut;
-use core::slice;
 use core::sync::atomic::{
-    AtomicPtr, AtomicU32, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    AtomicU32, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
     fence,
 };
 
 use super::memory::Memory;
-use crate::os::{map, unmap};
 
 /// The number of outermost frames that are remembered for a stack.
 pub const OUTER_FRAMES: usize = 32;
@@ -118,9 +115,9 @@ impl Default for Trail {
     }
 }
 
-/// The outermost frames of a stack. An entry of zeros belongs to no thread.
-struct Entry {
-    /// Odd while a walk changes the entry.
+/// The outermost frames of a stack. Memory of zeros is a value that belongs to no thread.
+pub struct OuterEnd {
+    /// Odd while a walk changes the value.
     version: AtomicU32,
     thread: AtomicUsize,
     /// The lowest place of the stack that is known.
@@ -130,12 +127,17 @@ struct Entry {
     frames: [[AtomicUsize; 2]; OUTER_FRAMES],
 }
 
-/// The outermost frames of the stacks of many threads, one stack for each. All threads and their signal handlers may use this at the
-/// same time, without a lock: an entry that another thread is changing is not used. The entries have memory once the first stack is
-/// remembered, because few programs have deep stacks.
-pub struct OuterEnds<const N: usize> {
-    /// `N` entries, which stay mapped; null before the first stack.
-    entries: AtomicPtr<Entry>,
+/// Room for the outermost frames of the stacks of many threads, one stack for each. All threads and their signal handlers may use the
+/// room at the same time, without a lock: a value that another thread is changing is not used.
+///
+/// The room is a list whose length is a power of two and never changes. The list may be made when the first stack is remembered,
+/// because few programs have deep stacks.
+pub trait OuterEnds {
+    /// The list; `None` if there is no list yet.
+    fn list(&self) -> Option<&[OuterEnd]>;
+
+    /// As [`OuterEnds::list`]; makes the list if necessary, and if there is memory for the list.
+    fn list_or_new(&self) -> Option<&[OuterEnd]>;
 }
 
 /// What is known of a stack.
@@ -166,124 +168,107 @@ pub(super) struct Confirming<'a, M, F> {
     pub(super) is_same_function: F,
 }
 
-impl<const N: usize> OuterEnds<N> {
-    /// Nothing is remembered.
-    #[must_use]
-    pub const fn new() -> OuterEnds<N> {
-        OuterEnds { entries: AtomicPtr::new(null_mut()) }
-    }
+/// The value of a thread in a list; `None` if the thread is not known.
+fn of_thread(list: &[OuterEnd], thread: usize) -> Option<&OuterEnd> {
+    let index = (thread as u64).wrapping_mul(SPREAD) >> (u64::BITS / 2);
+    list.get(index as usize & list.len().wrapping_sub(1)).filter(|_| thread != 0)
+}
 
-    fn entry(&self, thread: usize) -> Option<&Entry> {
-        let entries = self.entries.load(Acquire);
-        if entries.is_null() || thread == 0 {
-            return None;
+/// Remembers the latest frames of a walk that has reached the end of the stack.
+pub(super) fn remember(ends: &impl OuterEnds, thread: usize, bottom: usize, trail: &Trail) {
+    // No stack of an unknown thread is remembered.
+    let list = if thread == 0 { None } else { ends.list_or_new() };
+    let Some(entry) = list.and_then(|list| of_thread(list, thread)) else { return };
+    let Some((base, _)) = trail.latest().next().filter(|(slot, _)| *slot != 0) else { return };
+    entry.change(|entry| {
+        let is_same = entry.thread.load(Relaxed) == thread && entry.base() == base;
+        let low = if is_same { entry.low.load(Relaxed).min(bottom) } else { bottom };
+        entry.thread.store(thread, Relaxed);
+        entry.low.store(low, Relaxed);
+        let mut number = 0;
+        for ([slot, address], (at, pc)) in entry.frames.iter().zip(trail.latest()) {
+            if at == 0 {
+                break;
+            }
+            slot.store(at, Relaxed);
+            address.store(pc, Relaxed);
+            number += 1;
         }
-        let index = (thread as u64).wrapping_mul(SPREAD) >> (u64::BITS / 2);
-        // SAFETY: so many entries, which stay mapped. Zeros are valid entries.
-        unsafe { slice::from_raw_parts(entries, N) }.get(index as usize & (N - 1))
-    }
+        entry.number.store(number, Relaxed);
+    });
+}
 
-    /// As [`OuterEnds::entry`]; maps the entries if necessary. Async-signal-safe.
-    fn entry_or_new(&self, thread: usize) -> Option<&Entry> {
-        if self.entries.load(Relaxed).is_null() && thread != 0 {
-            let memory = map(N * size_of::<Entry>());
-            let taken = self.entries.compare_exchange(null_mut(), memory.cast(), SeqCst, SeqCst);
-            if taken.is_err() && !memory.is_null() {
-                // SAFETY: mapped above, and nobody else knows the memory.
-                unsafe { unmap(memory, N * size_of::<Entry>()) };
-            }
+/// Remembers that the stack reaches down to `bottom`.
+pub(super) fn extend(ends: &impl OuterEnds, thread: usize, known: &Confirmed, bottom: usize) {
+    let Some(entry) = ends.list().and_then(|list| of_thread(list, thread)) else { return };
+    entry.change(|entry| {
+        if entry.thread.load(Relaxed) == thread && entry.base() == known.base {
+            entry.low.store(entry.low.load(Relaxed).min(bottom), Relaxed);
         }
-        self.entry(thread)
-    }
+    });
+}
 
-    /// Remembers the latest frames of a walk that has reached the end of the stack.
-    pub(super) fn remember(&self, thread: usize, bottom: usize, trail: &Trail) {
-        let Some(entry) = self.entry_or_new(thread) else { return };
-        let Some((base, _)) = trail.latest().next().filter(|(slot, _)| *slot != 0) else { return };
-        entry.change(|entry| {
-            let is_same = entry.thread.load(Relaxed) == thread && entry.base() == base;
-            let low = if is_same { entry.low.load(Relaxed).min(bottom) } else { bottom };
-            entry.thread.store(thread, Relaxed);
-            entry.low.store(low, Relaxed);
-            let mut number = 0;
-            for ([slot, address], (at, pc)) in entry.frames.iter().zip(trail.latest()) {
-                if at == 0 {
-                    break;
-                }
-                slot.store(at, Relaxed);
-                address.store(pc, Relaxed);
-                number += 1;
-            }
-            entry.number.store(number, Relaxed);
-        });
+/// Makes the remembered frames outside of `here` that the stack confirms the outermost frames of `trail`.
+#[inline(never)]
+pub(super) fn confirm<M: Memory, F: Fn(usize, usize) -> bool>(
+    ends: &impl OuterEnds,
+    thread: usize,
+    here: Position,
+    with: &Confirming<'_, M, F>,
+    trail: &mut Trail,
+) -> Option<Confirmed> {
+    trail.clear_outer();
+    let entry = of_thread(ends.list()?, thread)?;
+    let version = entry.version.load(Acquire);
+    if !version.is_multiple_of(2) || entry.thread.load(Relaxed) != thread {
+        return None;
     }
-
-    /// Remembers that the stack reaches down to `bottom`.
-    pub(super) fn extend(&self, thread: usize, known: &Confirmed, bottom: usize) {
-        let Some(entry) = self.entry(thread) else { return };
-        entry.change(|entry| {
-            if entry.thread.load(Relaxed) == thread && entry.base() == known.base {
-                entry.low.store(entry.low.load(Relaxed).min(bottom), Relaxed);
-            }
-        });
+    let (low, base) = (entry.low.load(Relaxed), entry.base());
+    let mut known = Confirmed { low, base, is_whole: true, is_joined: false };
+    for [slot, address] in entry.frames.iter().take(entry.number.load(Relaxed)) {
+        let (slot, address) = (slot.load(Relaxed), address.load(Relaxed));
+        if slot == here.slot && address == here.address {
+            known.is_joined = true;
+        } else if slot < here.sp {
+            break;
+        }
+        let found = with.memory.read(slot).map_or(0, |word| word & with.address_bits);
+        if found == address || (with.is_same_function)(address, found) {
+            trail.push_outer(found);
+        }
+        known.is_whole = found == address;
+        if known.is_joined || !known.is_whole {
+            break;
+        }
     }
-
-    /// Makes the remembered frames outside of `here` that the stack confirms the outermost frames of `trail`.
-    #[inline(never)]
-    pub(super) fn confirm<M: Memory, F: Fn(usize, usize) -> bool>(
-        &self,
-        thread: usize,
-        here: Position,
-        with: &Confirming<'_, M, F>,
-        trail: &mut Trail,
-    ) -> Option<Confirmed> {
+    fence(Acquire);
+    if entry.version.load(Relaxed) != version {
         trail.clear_outer();
-        let entry = self.entry(thread)?;
-        let version = entry.version.load(Acquire);
-        if !version.is_multiple_of(2) || entry.thread.load(Relaxed) != thread {
-            return None;
-        }
-        let (low, base) = (entry.low.load(Relaxed), entry.base());
-        let mut known = Confirmed { low, base, is_whole: true, is_joined: false };
-        for [slot, address] in entry.frames.iter().take(entry.number.load(Relaxed)) {
-            let (slot, address) = (slot.load(Relaxed), address.load(Relaxed));
-            if slot == here.slot && address == here.address {
-                known.is_joined = true;
-            } else if slot < here.sp {
-                break;
-            }
-            let found = with.memory.read(slot).map_or(0, |word| word & with.address_bits);
-            if found == address || (with.is_same_function)(address, found) {
-                trail.push_outer(found);
-            }
-            known.is_whole = found == address;
-            if known.is_joined || !known.is_whole {
-                break;
-            }
-        }
-        fence(Acquire);
-        if entry.version.load(Relaxed) != version {
-            trail.clear_outer();
-            return None;
-        }
-        Some(known)
+        return None;
     }
+    Some(known)
 }
 
-impl<const N: usize> Default for OuterEnds<N> {
-    fn default() -> OuterEnds<N> {
-        OuterEnds::new()
+impl OuterEnd {
+    /// A value that belongs to no thread.
+    #[must_use]
+    pub const fn new() -> OuterEnd {
+        OuterEnd {
+            version: AtomicU32::new(0),
+            thread: AtomicUsize::new(0),
+            low: AtomicUsize::new(0),
+            number: AtomicUsize::new(0),
+            frames: [const { [const { AtomicUsize::new(0) }; 2] }; OUTER_FRAMES],
+        }
     }
-}
 
-impl Entry {
     /// The slot of the outermost frame.
     fn base(&self) -> usize {
         self.frames.first().map_or(0, |[slot, _]| slot.load(Relaxed))
     }
 
-    /// Changes the entry, unless another thread is changing it.
-    fn change(&self, change: impl FnOnce(&Entry)) {
+    /// Changes the value, unless another thread is changing the value.
+    fn change(&self, change: impl FnOnce(&OuterEnd)) {
         let version = self.version.load(Relaxed);
         let taken = version.wrapping_add(1);
         if version.is_multiple_of(2) && self.version.compare_exchange(version, taken, Acquire, Relaxed).is_ok() {
@@ -291,6 +276,34 @@ impl Entry {
             change(self);
             self.version.store(taken.wrapping_add(1), Release);
         }
+    }
+}
+
+impl Default for OuterEnd {
+    fn default() -> OuterEnd {
+        OuterEnd::new()
+    }
+}
+
+/// The room that tests have: `N` values.
+#[cfg(test)]
+pub(super) struct Room<const N: usize>(Box<[OuterEnd; N]>);
+
+#[cfg(test)]
+impl<const N: usize> Room<N> {
+    pub(super) fn new() -> Room<N> {
+        Room(Box::new([const { OuterEnd::new() }; N]))
+    }
+}
+
+#[cfg(test)]
+impl<const N: usize> OuterEnds for Room<N> {
+    fn list(&self) -> Option<&[OuterEnd]> {
+        Some(&*self.0)
+    }
+
+    fn list_or_new(&self) -> Option<&[OuterEnd]> {
+        self.list()
     }
 }
 
@@ -316,23 +329,23 @@ mod tests {
     }
 
     /// Remembers a stack of a hundred frames.
-    fn remembered() -> (OuterEnds<4>, Words) {
-        let ends = OuterEnds::new();
+    fn remembered() -> (Room<4>, Words) {
+        let ends = Room::new();
         let mut trail = trail();
         trail.clear();
         for frame in (0..FRAMES).rev() {
             trail.push(Position { address: address(frame), slot: slot(frame), ..Position::default() });
         }
-        ends.remember(THREAD, slot(FRAMES), &trail);
+        remember(&ends, THREAD, slot(FRAMES), &trail);
         (ends, (0..FRAMES).map(|frame| (slot(frame), address(frame) | SIGN)).collect())
     }
 
-    fn confirm(ends: &OuterEnds<4>, memory: &Words, thread: usize, frame: usize) -> (Option<Confirmed>, Vec<u64>) {
+    fn confirm(ends: &Room<4>, memory: &Words, thread: usize, frame: usize) -> (Option<Confirmed>, Vec<u64>) {
         let is_same_function = |one: usize, other: usize| one / 256 == other / 256;
         let with = Confirming { memory, address_bits: (1 << 48) - 1, is_same_function };
         let here = Position { address: address(frame), slot: slot(frame), sp: slot(frame) + 8, bottom: slot(FRAMES) };
         let mut trail = trail();
-        let known = ends.confirm(thread, here, &with, &mut trail);
+        let known = super::confirm(ends, thread, here, &with, &mut trail);
         (known, trail.outer().to_vec())
     }
 
@@ -377,13 +390,13 @@ mod tests {
         let (ends, words) = remembered();
         let low = || confirm(&ends, &words, THREAD, 80).0.unwrap().low;
         let known = confirm(&ends, &words, THREAD, 80).0.unwrap();
-        ends.extend(THREAD, &known, 0x8_0000);
+        extend(&ends, THREAD, &known, 0x8_0000);
         assert_eq!(low(), 0x8_0000);
         let mut trail = trail();
         let mut remember = |slot, bottom| {
             trail.clear();
             trail.push(Position { address: address(0), slot, ..Position::default() });
-            ends.remember(THREAD, bottom, &trail);
+            remember(&ends, THREAD, bottom, &trail);
         };
         remember(slot(0), 0x9_0000);
         assert_eq!(low(), 0x8_0000, "the same stack");
@@ -407,16 +420,34 @@ mod tests {
     }
 
     /// Remembers a stack of one frame for a thread.
-    fn remember_one<const N: usize>(ends: &OuterEnds<N>, thread: usize) {
+    fn remember_one(ends: &impl OuterEnds, thread: usize) {
         let mut trail = trail();
         trail.clear();
         trail.push(Position { address: address(0), slot: slot(0), ..Position::default() });
-        ends.remember(thread, slot(1), &trail);
+        remember(ends, thread, slot(1), &trail);
+    }
+
+    /// Room that nobody may ask for.
+    struct Unasked;
+
+    impl OuterEnds for Unasked {
+        fn list(&self) -> Option<&[OuterEnd]> {
+            panic!("no thread is known")
+        }
+
+        fn list_or_new(&self) -> Option<&[OuterEnd]> {
+            self.list()
+        }
+    }
+
+    #[test]
+    fn no_room_is_made_for_a_thread_that_is_not_known() {
+        remember_one(&Unasked, 0);
     }
 
     #[test]
     fn a_trail_forgets_an_earlier_walk() {
-        let ends = OuterEnds::<4>::new();
+        let ends = Room::<4>::new();
         let mut trail = trail();
         let push = |trail: &mut Trail, frame: usize| {
             trail.push(Position { address: address(frame), slot: slot(frame), ..Position::default() });
@@ -424,7 +455,7 @@ mod tests {
         (0..40).rev().for_each(|frame| push(&mut trail, frame));
         trail.clear();
         push(&mut trail, 0);
-        ends.remember(THREAD, slot(1), &trail);
+        remember(&ends, THREAD, slot(1), &trail);
         let words = (0..40).map(|frame| (slot(frame), address(frame))).collect();
         assert_eq!(confirm(&ends, &words, THREAD, 39).1, addresses(1));
         trail.end(1);
@@ -439,7 +470,7 @@ mod tests {
         let mut trail = trail();
         for (sp, frames) in [(slot(10) + 8, 10), (slot(10), 11), (slot(11) + 8, 11)] {
             let here = Position { address: 1, slot: 0, sp, bottom: slot(FRAMES) };
-            let known = ends.confirm(THREAD, here, &with, &mut trail).unwrap();
+            let known = super::confirm(&ends, THREAD, here, &with, &mut trail).unwrap();
             assert_eq!((known.is_whole, known.is_joined, trail.outer()), (true, false, &*addresses(frames)));
         }
     }
@@ -447,30 +478,30 @@ mod tests {
     #[test]
     fn threads_have_entries_of_their_own() {
         const THREADS: usize = 128;
-        let ends = Box::new(OuterEnds::<4096>::new());
+        let ends = Room::<4096>::new();
         let threads = || (1..=THREADS).map(|number| 0x7f00_0000_0000 + number * 0x10_0000);
         threads().for_each(|thread| remember_one(&ends, thread));
-        let owners = || threads().filter_map(|thread| Some(ends.entry(thread)?.thread.load(Relaxed)));
+        let owners = || threads().filter_map(|thread| Some(of_thread(ends.list()?, thread)?.thread.load(Relaxed)));
         assert!(owners().zip(threads()).filter(|(owner, thread)| owner == thread).count() > THREADS * 3 / 4);
     }
 
     #[test]
     fn an_entry_is_changed_by_its_thread_and_nobody_else_is_changing_it() {
-        let ends = OuterEnds::<1>::new();
+        let ends = Room::<1>::new();
         remember_one(&ends, THREAD);
-        let entry = ends.entry(THREAD).unwrap();
+        let entry = of_thread(ends.list().unwrap(), THREAD).unwrap();
         let known = Confirmed { low: slot(1), base: slot(0), is_whole: true, is_joined: false };
         let low = || entry.low.load(Relaxed);
-        ends.extend(THREAD + 8, &known, slot(2));
+        extend(&ends, THREAD + 8, &known, slot(2));
         assert_eq!(low(), slot(1), "another thread");
-        ends.extend(THREAD, &Confirmed { base: slot(3), ..known }, slot(2));
+        extend(&ends, THREAD, &Confirmed { base: slot(3), ..known }, slot(2));
         assert_eq!(low(), slot(1), "another stack");
         entry.version.fetch_add(1, Relaxed);
         let version = entry.version.load(Relaxed);
-        ends.extend(THREAD, &known, slot(2));
+        extend(&ends, THREAD, &known, slot(2));
         assert_eq!((low(), entry.version.load(Relaxed)), (slot(1), version), "another thread is changing the entry");
         entry.version.fetch_add(1, Relaxed);
-        ends.extend(THREAD, &known, slot(2));
+        extend(&ends, THREAD, &known, slot(2));
         assert_eq!((low(), entry.version.load(Relaxed)), (slot(2), version + 3));
     }
 }

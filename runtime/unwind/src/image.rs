@@ -1,11 +1,8 @@
 //! A loaded object in memory: its code and its unwind tables, by its program headers.
 
 use core::ops::Range;
-use core::{ptr, slice};
 
-use super::bytes::Section;
-use super::memory::Memory;
-use super::objects::Object;
+use super::memory::{Memory, copy};
 
 const SEGMENT_LOAD: u32 = 1;
 const SEGMENT_INDEX: u32 = 0x6474_e550;
@@ -25,20 +22,21 @@ const MAGIC_BYTES: usize = 0xff_ffff_ffff;
 
 /// The program headers of an object.
 #[derive(Clone, Copy)]
-pub(super) struct Image {
+pub struct Image {
     /// The load bias.
-    pub(super) bias: usize,
-    /// The address of the program headers, and their number.
-    pub(super) segments: usize,
-    pub(super) number: usize,
+    pub bias: usize,
+    /// The address of the program headers.
+    pub segments: usize,
+    /// The number of program headers.
+    pub number: usize,
 }
 
 /// The addresses of what walks need of an object.
-pub(super) struct Parts {
+pub struct Parts {
     /// The code.
-    pub(super) code: Range<usize>,
+    pub code: Range<usize>,
     /// The address of `.eh_frame_hdr`, and the segment with it and with `.eh_frame`; `None` if there is none that can be read.
-    pub(super) tables: Option<(usize, Range<usize>)>,
+    pub tables: Option<(usize, Range<usize>)>,
 }
 
 /// A part of `Elf64_Phdr`, at run-time addresses.
@@ -51,7 +49,8 @@ struct Segment {
 
 impl Image {
     /// The object whose first byte is at `base`, which is its load bias, as nearly all linkers write objects.
-    pub(super) fn at(memory: &impl Memory, base: usize) -> Option<Image> {
+    #[must_use]
+    pub fn at(memory: &impl Memory, base: usize) -> Option<Image> {
         let word = |offset| memory.read(base.checked_add(offset)?);
         if word(0)? & MAGIC_BYTES != MAGIC {
             return None;
@@ -63,24 +62,10 @@ impl Image {
         (numbers & usize::from(u16::MAX) == SEGMENT_SIZE).then_some(image)
     }
 
-    /// The object as walks need it. The result is `None` if the object has no code or if its headers cannot be read.
-    ///
-    /// # Safety
-    ///
-    /// The object must stay loaded as long as the result is used.
-    pub(super) unsafe fn object(self, memory: &impl Memory) -> Option<Object<'static>> {
-        let Parts { code, tables } = self.parts(memory)?;
-        let Some((header, Range { start: address, end: behind })) = tables else {
-            return Some(Object::new(code, Section { address: 0, bytes: &[] }, None));
-        };
-        // SAFETY: a loaded segment of the object, which the caller keeps, and whose first and last page can be read.
-        let bytes = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(address), behind - address) };
-        Some(Object::new(code, Section { address, bytes }, Some(header - address)))
-    }
-
     /// Where the parts of the object are. The result is `None` if the object has no code or if its headers cannot be read.
+    #[must_use]
     #[inline(never)]
-    pub(super) fn parts(self, memory: &impl Memory) -> Option<Parts> {
+    pub fn parts(self, memory: &impl Memory) -> Option<Parts> {
         let (mut start, mut end, mut header) = (usize::MAX, 0, None);
         for index in 0..self.number.min(MOST_SEGMENTS) {
             let segment = self.segment(memory, index)?;
@@ -109,7 +94,7 @@ impl Image {
 
     /// Stores the bytes of the build ID in `room`, which has zeros. The result is their number, padded to whole words of four bytes; 0
     /// if there is none, or no room.
-    pub(super) fn build_id(self, memory: &impl Memory, room: &mut [u8]) -> usize {
+    pub fn build_id(self, memory: &impl Memory, room: &mut [u8]) -> usize {
         let all = (0..self.number.min(MOST_SEGMENTS)).map_while(|index| self.segment(memory, index));
         let mut notes = all.filter(|segment| segment.kind == SEGMENT_NOTE);
         notes.find_map(|notes| build_id_among(memory, notes.start, notes.end, room)).unwrap_or(0)
@@ -143,17 +128,6 @@ fn build_id_among(memory: &impl Memory, start: usize, end: usize, room: &mut [u8
         }
     }
     None
-}
-
-/// Copies bytes.
-pub(super) fn copy(memory: &impl Memory, address: usize, bytes: &mut [u8]) -> Option<()> {
-    for (offset, place) in bytes.iter_mut().enumerate() {
-        let at = address.checked_add(offset)?;
-        // A word that lies in one page with the byte.
-        let word = at & !(size_of::<usize>() - 1);
-        *place = memory.read(word)?.to_ne_bytes().get(at - word).copied()?;
-    }
-    Some(())
 }
 
 #[cfg(test)]

@@ -17,23 +17,23 @@ const OUTERMOST: usize = START + 0x10;
 const THE_END: Option<Ending> = Some(Ending::Outermost);
 
 /// Runs a function with the tables of a section and a cache.
-fn with<R>(bytes: &[u8], cache: &Cache<64>, run: impl FnOnce(&Tables<'_, 64>) -> R) -> R {
+fn with<R>(bytes: &[u8], cache: &Cache<64>, run: impl FnOnce(&Tables<'_, Objects<'_>, 64>) -> R) -> R {
     let list = [Object::new(CODE..OTHER, Section { address: TABLES, bytes }, Some(0))];
     let objects = Objects::new(&list, 1);
-    run(&Tables { objects, later: None, thread: 0, cache, signals: &SIGNALS })
+    run(&Tables { objects, thread: 0, cache, signals: &SIGNALS })
 }
 
 /// The program counters of a walk, and its ending.
 fn walk<A: Architecture>(bytes: &[u8], memory: &Made, cache: &Cache<64>) -> (Vec<usize>, Option<Ending>) {
     with(bytes, cache, |tables| {
-        let mut walk = Walk::<A, _, _>::new(tables, memory, CONTEXT);
+        let mut walk = Walk::<A, _, _, _>::new(tables, memory, CONTEXT);
         let pcs = walk.by_ref().map(|frame| frame.pc).collect();
         (pcs, walk.ending())
     })
 }
 
 /// Runs a function with a walk that is at the bottom of a stack.
-fn on_stack<R>(memory: &Made, run: impl FnOnce(&mut Walk<'_, X86_64, Made, 64>) -> R) -> R {
+fn on_stack<R>(memory: &Made, run: impl for<'a> FnOnce(&mut Walk<'a, X86_64, Objects<'a>, Made, 64>) -> R) -> R {
     with(&tables(), &Cache::new(), |tables| {
         let mut walk = Walk::nowhere(tables, memory);
         (walk.sp, walk.bottom, walk.pc) = (STACK, STACK, CODE);
@@ -180,7 +180,7 @@ fn rules_are_remembered_except_those_of_signal_frames() {
 /// The place to which the rule at an address leads from the bottom of a stack.
 fn applied(bytes: &[u8], memory: &Made, pc: usize, fp: usize) -> Result<Position, Ending> {
     with(bytes, &Cache::new(), |tables| {
-        let mut walk = Walk::<X86_64, _, _>::nowhere(tables, memory);
+        let mut walk = Walk::<X86_64, _, _, _>::nowhere(tables, memory);
         (walk.sp, walk.fp, walk.pc, walk.frames) = (STACK, fp, pc, 1);
         walk.look_up_interrupted(pc);
         let found = walk.found.unwrap();
@@ -212,7 +212,7 @@ fn the_cfa_is_below_only_if_it_comes_from_the_frame_pointer_or_from_a_signal() {
 fn the_interrupted_instruction_counts_from_its_own_address() {
     let mut memory = Made::default();
     context(&mut memory, CONTEXT, CODE, &[(RSP, STACK)]);
-    let here = with(&tables(), &Cache::new(), |tables| Walk::<X86_64, _, _>::new(tables, &memory, CONTEXT).here());
+    let here = with(&tables(), &Cache::new(), |tables| Walk::<X86_64, _, _, _>::new(tables, &memory, CONTEXT).here());
     assert_eq!(here, Position { address: CODE, slot: 0, sp: STACK, bottom: STACK });
 }
 
@@ -225,7 +225,7 @@ fn addresses_that_no_call_left_are_frames_of_signals_and_ends_of_coroutines() {
     memory.write(TRAMPOLINE, &[0xaa, 0xbb, 0xcc, 0xdd, 0, 0, 0, 0]);
     let found = |bytes: &[u8], pc| {
         with(bytes, &Cache::new(), |tables| {
-            let mut walk = Walk::<X86_64, _, _>::nowhere(tables, &memory);
+            let mut walk = Walk::<X86_64, _, _, _>::nowhere(tables, &memory);
             walk.look_up_call(pc, STACK)
                 .map(|()| walk.found.map(|found| (found.is_signal, found.rule == Rule::OUTERMOST)))
         })

@@ -6,6 +6,8 @@ use super::memory::Memory;
 /// AArch64. The base register is x19, which compilers use like rbx; no known function keeps its CFA there.
 pub struct AArch64;
 
+/// The bytes of an instruction.
+const INSTRUCTION: usize = 4;
 const RET: usize = 0xd65f_03c0;
 
 /// `bti c`, `paciasp`, `pacibsp`.
@@ -42,7 +44,7 @@ fn instruction(memory: &impl Memory, pc: usize) -> Option<usize> {
 
 /// The number of instructions of a PLT stub, if a stub starts at an address.
 fn stub_length(memory: &impl Memory, start: usize) -> Option<usize> {
-    let read = |index: usize| instruction(memory, start.wrapping_add(4 * index));
+    let read = |index: usize| instruction(memory, start.wrapping_add(INSTRUCTION * index));
     let begins =
         STUB.iter().enumerate().all(|(index, (mask, code))| read(index).is_some_and(|word| word & mask == *code));
     if !begins {
@@ -58,9 +60,9 @@ fn stub_length(memory: &impl Memory, start: usize) -> Option<usize> {
 /// How many bytes the PLT has pushed, if `pc` is in the PLT.
 fn pushed_by_stub(memory: &impl Memory, pc: usize) -> Option<usize> {
     if instruction(memory, pc)? == PUSH_LINK {
-        return stub_length(memory, pc.wrapping_add(4)).map(|_| 0);
+        return stub_length(memory, pc.wrapping_add(INSTRUCTION)).map(|_| 0);
     }
-    let start = |back: usize| pc.wrapping_sub(4 * back);
+    let start = |back: usize| pc.wrapping_sub(INSTRUCTION * back);
     let is_inside = |back: &usize| stub_length(memory, start(*back)).is_some_and(|length| *back < length);
     let before = start((0..STUB.len() + 2).find(is_inside)? + 1);
     Some(if instruction(memory, before) == Some(PUSH_LINK) { 16 } else { 0 })
@@ -69,14 +71,19 @@ fn pushed_by_stub(memory: &impl Memory, pc: usize) -> Option<usize> {
 impl Architecture for AArch64 {
     const STACK_POINTER: u8 = 31;
     const FRAME_POINTER: u8 = 29;
+    const RECORD_BELOW: usize = 0;
     const BASE: u8 = 19;
     const RETURN_ADDRESS: u8 = 30;
     const HAS_LINK_REGISTER: bool = true;
     // Linux gives a program addresses beyond 48 bits only if the program asks for them.
     const ADDRESS_BITS: usize = (1 << 48) - 1;
+    // DW_CFA_AARCH64_negate_ra_state_with_pc, DW_CFA_AARCH64_negate_ra_state
+    const AUTHENTICATION: &'static [u8] = &[0x2c, 0x2d];
+    /// The rule of glibc's `_dl_runtime_resolve`: see [`Rule::is_return_address_above`](super::Rule).
+    const LATE_TABLE: Option<usize> = Some(INSTRUCTION);
 
     fn follows_call(memory: &impl Memory, pc: usize) -> bool {
-        let Some(code) = pc.checked_sub(4).and_then(|before| instruction(memory, before)) else {
+        let Some(code) = pc.checked_sub(INSTRUCTION).and_then(|before| instruction(memory, before)) else {
             return false;
         };
         // BL; BLR; BLRAA, BLRAB, and their forms with a zero modifier.
@@ -85,7 +92,8 @@ impl Architecture for AArch64 {
 
     fn keeps_frame_pointer(memory: &impl Memory, pc: usize) -> bool {
         // `mov x29, sp` and `add x29, sp, #offset`
-        let codes = (0..NEAR / 4).map_while(|index| instruction(memory, pc.wrapping_sub(4 * index)));
+        let codes =
+            (0..NEAR / INSTRUCTION).map_while(|index| instruction(memory, pc.wrapping_sub(INSTRUCTION * index)));
         codes.into_iter().any(|code| code & 0xffc0_03ff == MOV_SP_X29)
     }
 
@@ -95,8 +103,11 @@ impl Architecture for AArch64 {
         let has = |offset: usize, mask, code| {
             instruction(memory, pc.wrapping_add(offset)).is_some_and(|instruction| instruction & mask == code)
         };
-        let first = if has(0, ANY, MOV_X19_X0) { 0 } else { 4 };
-        is_start && has(first, ANY, MOV_X19_X0) && has(first + 4, BRANCH_OF_X0, CBNZ_X0) && has(first + 8, BRANCH, B)
+        let first = if has(0, ANY, MOV_X19_X0) { 0 } else { INSTRUCTION };
+        is_start
+            && has(first, ANY, MOV_X19_X0)
+            && has(first + INSTRUCTION, BRANCH_OF_X0, CBNZ_X0)
+            && has(first + 2 * INSTRUCTION, BRANCH, B)
     }
 
     fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {
@@ -108,7 +119,8 @@ impl Architecture for AArch64 {
         if let Some(pushed) = pushed_by_stub(memory, pc) {
             return Some(Returning { sp: frame.sp.wrapping_add(pushed), ..frame });
         }
-        let before = instruction(memory, pc.wrapping_sub(4)).filter(|before| before & PUSH_MASK == PUSH_RECORD)?;
+        let before =
+            instruction(memory, pc.wrapping_sub(INSTRUCTION)).filter(|before| before & PUSH_MASK == PUSH_RECORD)?;
         // The size of the frame is a signed number of words in bits 15 to 21.
         let size = ((before as u32) << 10).cast_signed() >> 25;
         (code == MOV_SP_X29).then(|| Returning { sp: frame.sp.wrapping_sub((size as isize * 8) as usize), ..frame })
@@ -119,15 +131,15 @@ impl Architecture for AArch64 {
     }
 
     fn callee(memory: &impl Memory, pc: usize) -> Option<usize> {
-        let call = pc.wrapping_sub(4);
+        let call = pc.wrapping_sub(INSTRUCTION);
         let code = instruction(memory, call).filter(|code| code & BRANCH == BL)?;
         let named = call.wrapping_add_signed((((code as u32) << 6).cast_signed() >> 4) as isize);
-        let landing = if instruction(memory, named)? == LANDINGS[0] { 4 } else { 0 };
+        let landing = if instruction(memory, named)? == LANDINGS[0] { INSTRUCTION } else { 0 };
         let stub = named.wrapping_add(landing);
         if stub_length(memory, stub).is_none() {
             return Some(named);
         }
-        let [adrp, load] = [instruction(memory, stub)?, instruction(memory, stub.wrapping_add(4))?];
+        let [adrp, load] = [instruction(memory, stub)?, instruction(memory, stub.wrapping_add(INSTRUCTION))?];
         // The number of pages is in bits 5 to 23, with its lowest two bits in bits 29 and 30.
         let pages = (((adrp as u32) << 8).cast_signed() >> 13 << 2) as isize | (adrp >> 29 & 3) as isize;
         let page = (stub & !0xfff).wrapping_add_signed(pages << 12);

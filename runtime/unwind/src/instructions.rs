@@ -128,9 +128,10 @@ impl<A: Architecture> Run<'_, '_, A> {
 
     fn set_place(&mut self, operation: u8, cursor: &mut Cursor<'_>) -> Option<()> {
         match operation {
-            // DW_CFA_nop; DW_CFA_AARCH64_negate_ra_state_with_pc and DW_CFA_AARCH64_negate_ra_state, because the walk
-            // removes the authentication of all return addresses
-            0x00 | 0x2c | 0x2d => return Some(()),
+            // DW_CFA_nop
+            0x00 => return Some(()),
+            // The walk removes the authentication of all return addresses.
+            _ if A::AUTHENTICATION.contains(&operation) => return Some(()),
             // DW_CFA_remember_state, DW_CFA_restore_state
             0x0a => {
                 *self.remembered.get_mut(self.depth)? = self.rule;
@@ -213,7 +214,7 @@ impl<A: Architecture> Run<'_, '_, A> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{CODE, OTHER, TABLES, section};
-    use super::super::{Object, Section, X86_64};
+    use super::super::{AArch64, Object, Section, X86_64};
     use super::*;
 
     /// What each function has in common: the CFA is rsp + 8, and the return address is below.
@@ -272,7 +273,7 @@ mod tests {
             (&[0x13, 0x7e], with_cfa(16)),
             (&[0x0d, 6], Some(Rule { cfa: Cfa::Register(6, 8), ..usual() })),
             (&[0x2e, 16, 0x0e, 24], with_cfa(24)),
-            (&[0x00, 0x2c, 0x2d, 0x0e, 24], with_cfa(24)),
+            (&[0x00, 0x0e, 24], with_cfa(24)),
             (&[0x0f, 1, 0x30, 0x0e, 24], None),
             (&[0x0f, 1, 0x30, 0x0d, 7], None),
             (&[0x3f, 0], None),
@@ -280,6 +281,14 @@ mod tests {
         ] {
             assert_eq!(at(instructions, 0), expected, "{instructions:x?}");
         }
+    }
+
+    #[test]
+    fn only_the_processor_of_an_instruction_knows_it() {
+        let bytes = section(COMMON, 16, &[&[0x2c, 0x2d, 0x0e, 24]]);
+        let object = Object::new(CODE..OTHER, Section { address: TABLES, bytes: &bytes }, Some(0));
+        let rules = [object.rule::<AArch64>(CODE), object.rule::<X86_64>(CODE)];
+        assert_eq!(rules.map(|found| found.map(|found| found.rule)), [with_cfa(24), None]);
     }
 
     #[test]

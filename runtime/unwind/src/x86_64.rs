@@ -53,10 +53,13 @@ fn before(memory: &impl Memory, pc: usize) -> Option<usize> {
 impl Architecture for X86_64 {
     const STACK_POINTER: u8 = 7;
     const FRAME_POINTER: u8 = 6;
+    const RECORD_BELOW: usize = 0;
     const BASE: u8 = 3;
     const RETURN_ADDRESS: u8 = 16;
     const HAS_LINK_REGISTER: bool = false;
     const ADDRESS_BITS: usize = usize::MAX;
+    const AUTHENTICATION: &'static [u8] = &[];
+    const LATE_TABLE: Option<usize> = None;
 
     fn follows_call(memory: &impl Memory, pc: usize) -> bool {
         let Some(word) = before(memory, pc) else {

@@ -3,7 +3,8 @@
 use super::architecture::Architecture;
 use super::chain::{Cut, Ending, Frame};
 use super::memory::Memory;
-use super::outer_end::{Confirming, OUTER_FRAMES, OuterEnds, Position, Trail};
+use super::objects::Loaded;
+use super::outer_end::{Confirming, OUTER_FRAMES, OuterEnds, Position, Trail, confirm, extend, remember};
 use super::walk::Walk;
 
 /// How far a walk may go.
@@ -30,18 +31,22 @@ const FEW_FRAMES: usize = 64;
 const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
 
 /// A walk, and what it needs to keep both ends.
-pub(super) struct Ends<'w, 'a, A, M, const N: usize, const E: usize> {
-    pub(super) walk: &'w mut Walk<'a, A, M, N>,
-    pub(super) memory: &'a M,
-    pub(super) remembered: &'w OuterEnds<E>,
+pub struct Ends<'w, 'a, A, O, M, E, const N: usize> {
+    /// The walk, which has started.
+    pub walk: &'w mut Walk<'a, A, O, M, N>,
+    /// The memory of the walk.
+    pub memory: &'a M,
+    /// The outer ends that earlier walks have found.
+    pub remembered: &'w E,
     /// The thread whose stack it is; 0 if that is not known.
-    pub(super) thread: usize,
-    pub(super) trail: &'w mut Trail,
+    pub thread: usize,
+    /// Gets the outer end.
+    pub trail: &'w mut Trail,
 }
 
-impl<A: Architecture, M: Memory, const N: usize, const E: usize> Ends<'_, '_, A, M, N, E> {
+impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, E: OuterEnds, const N: usize> Ends<'_, 'a, A, O, M, E, N> {
     /// Passes the frames of the inner end to `each`, until the result is false, and finds the outer end.
-    pub(super) fn run(&mut self, reach: Reach, mut each: impl FnMut(Frame) -> bool) -> Walked {
+    pub fn run(&mut self, reach: Reach, mut each: impl FnMut(Frame) -> bool) -> Walked {
         self.trail.clear();
         self.walk.go_on_behind_most();
         let mut kept = 0;
@@ -67,7 +72,7 @@ impl<A: Architecture, M: Memory, const N: usize, const E: usize> Ends<'_, '_, A,
     }
 
     fn remember(&mut self) {
-        self.remembered.remember(self.thread, self.walk.here().bottom, self.trail);
+        remember(self.remembered, self.thread, self.walk.here().bottom, self.trail);
     }
 
     /// Finds the outer end where it was before, or by going there.
@@ -80,7 +85,7 @@ impl<A: Architecture, M: Memory, const N: usize, const E: usize> Ends<'_, '_, A,
             address_bits: A::ADDRESS_BITS,
             is_same_function: |one, other| walk.is_in_same_function(one, other),
         };
-        let known = self.remembered.confirm(self.thread, here, &with, self.trail);
+        let known = confirm(self.remembered, self.thread, here, &with, self.trail);
         let is_here = known.is_some_and(|known| known.has(here.sp));
         if let Some(known) = known.filter(|known| is_here && (known.is_whole || most == 0)) {
             let ending = if known.is_joined { Ending::Outermost } else { TOO_DEEP };
@@ -90,7 +95,7 @@ impl<A: Architecture, M: Memory, const N: usize, const E: usize> Ends<'_, '_, A,
         while passed < most {
             let Position { sp, bottom, .. } = self.walk.here();
             if let Some(known) = known.filter(|known| known.is_whole && known.has(sp)) {
-                self.remembered.extend(self.thread, &known, bottom);
+                extend(self.remembered, self.thread, &known, bottom);
                 return Walked { ending: TOO_DEEP, passed };
             }
             self.trail.push(self.walk.here());
@@ -115,6 +120,7 @@ impl<A: Architecture, M: Memory, const N: usize, const E: usize> Ends<'_, '_, A,
 
 #[cfg(test)]
 mod tests {
+    use super::super::outer_end::Room;
     use super::super::tests::x86_64::{called, tables};
     use super::super::tests::{CODE, CONTEXT, Made, OTHER, SIGNALS, STACK, TABLES, context};
     use super::super::{Cache, OUTER_FRAMES, Object, Objects, Section, Tables, X86_64};
@@ -150,16 +156,15 @@ mod tests {
 
     impl Recursion {
         /// Walks from a level. Returns the frames of the inner end without the interrupted one, the outer frames, and the result.
-        fn walk(&mut self, ends: &OuterEnds<4>, level: usize, reach: Reach) -> (Vec<usize>, Vec<usize>, Walked) {
+        fn walk(&mut self, ends: &Room<4>, level: usize, reach: Reach) -> (Vec<usize>, Vec<usize>, Walked) {
             let fp = self.fps[level];
             context(&mut self.memory, CONTEXT, CODE + 0x12, &[(6, fp), (7, fp - 8)]);
             let section = tables();
             let list = [Object::new(CODE..OTHER, Section { address: TABLES, bytes: &section }, Some(0))];
             let cache = Cache::<64>::new();
-            let tables =
-                Tables { objects: Objects::new(&list, 1), later: None, thread: 0, cache: &cache, signals: &SIGNALS };
+            let tables = Tables { objects: Objects::new(&list, 1), thread: 0, cache: &cache, signals: &SIGNALS };
             let (mut inner, mut trail) = (Vec::new(), Trail::new());
-            let mut walk = Walk::<X86_64, _, _>::new(&tables, &self.memory, CONTEXT);
+            let mut walk = Walk::<X86_64, _, _, _>::new(&tables, &self.memory, CONTEXT);
             let mut run =
                 Ends { walk: &mut walk, memory: &self.memory, remembered: ends, thread: THREAD, trail: &mut trail };
             let walked = run.run(reach, |frame| {
@@ -184,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_outer_end_is_found_once_and_then_remembered() {
-        let (ends, mut recursion) = (OuterEnds::new(), recursion());
+        let (ends, mut recursion) = (Room::new(), recursion());
         let outer = recursion.outer(OUTER_FRAMES);
         let (inner, found, walked) = recursion.walk(&ends, 500, NEAR);
         assert_eq!(
@@ -209,7 +214,7 @@ mod tests {
 
     #[test]
     fn chains_that_need_no_gap_are_whole() {
-        let (ends, mut recursion) = (OuterEnds::new(), recursion());
+        let (ends, mut recursion) = (Room::new(), recursion());
         let whole = |recursion: &mut Recursion, levels: usize, reach| {
             let (inner, outer, walked) = recursion.walk(&ends, LEVELS - levels, reach);
             assert_eq!(outer, recursion.outer(levels - inner.len()), "{levels}");
@@ -225,7 +230,7 @@ mod tests {
 
     #[test]
     fn outer_frames_that_have_changed_are_found_anew() {
-        let (ends, mut recursion) = (OuterEnds::new(), recursion());
+        let (ends, mut recursion) = (Room::new(), recursion());
         recursion.walk(&ends, 0, FAR);
         // The sixth frame from outside calls from another place.
         let level = LEVELS - 6;
@@ -242,11 +247,11 @@ mod tests {
     #[test]
     fn only_long_walks_to_the_outermost_frame_are_remembered() {
         let (mut recursion, all) = (recursion(), Reach { kept: 4096, passed: 0 });
-        let known = |recursion: &mut Recursion, ends: &OuterEnds<4>| recursion.walk(ends, LEVELS - 100, NEAR);
+        let known = |recursion: &mut Recursion, ends: &Room<4>| recursion.walk(ends, LEVELS - 100, NEAR);
         let nothing = (vec![], Walked { ending: TOO_DEEP, passed: 0 });
         for (levels, is_remembered) in [(50, false), (62, false), (63, true), (100, true), (4095, true), (4096, false)]
         {
-            let ends = OuterEnds::new();
+            let ends = Room::new();
             recursion.walk(&ends, LEVELS - levels, all);
             // A walk that stops among the frames that may be known.
             let (_, outer, walked) = known(&mut recursion, &ends);
@@ -257,7 +262,7 @@ mod tests {
             }
         }
         // A chain that is cut.
-        let ends = OuterEnds::new();
+        let ends = Room::new();
         let cut = recursion.fps[LEVELS - 10] + 8;
         let call = recursion.calls[LEVELS - 10];
         recursion.memory.words(cut, &[CODE + 1]);

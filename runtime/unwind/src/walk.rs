@@ -7,6 +7,7 @@ use super::chain::{Cut, Ending, Frame, Tables};
 use super::expression::{Machine, evaluate};
 use super::index::Found;
 use super::memory::Memory;
+use super::objects::Loaded;
 use super::outer_end::Position;
 use super::recursion::{Level, Search};
 use super::rule::{Cfa, Place, Rule, Stored};
@@ -22,14 +23,12 @@ pub const OUTERMOST_FRAMES: u32 = 256;
 const EXACT: usize = 1 << (usize::BITS - 1);
 /// The largest distance of two frames on one stack. The callers of a frame that is further up may be on another stack.
 const LARGEST_FRAME: usize = 1 << 20;
-/// The bytes of an instruction of a processor with a link register.
-const LINKED_INSTRUCTION: usize = 4;
 /// How often the walk may go to a lower address, that is, to another stack: an alternate stack or a coroutine.
 const MOST_STACKS: u32 = 16;
 
 /// The frames of a stack, from the innermost on.
-pub struct Walk<'a, A, M, const N: usize> {
-    tables: &'a Tables<'a, N>,
+pub struct Walk<'a, A, O, M, const N: usize> {
+    tables: &'a Tables<'a, O, N>,
     memory: &'a M,
     pc: usize,
     sp: usize,
@@ -54,11 +53,11 @@ pub struct Walk<'a, A, M, const N: usize> {
     architecture: PhantomData<A>,
 }
 
-impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
+impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, O, M, N> {
     /// Starts at the code that a signal interrupted. `context` is the address of the signal's context, the third argument
     /// of its handler.
     #[must_use]
-    pub fn new(tables: &'a Tables<'a, N>, memory: &'a M, context: usize) -> Self {
+    pub fn new(tables: &'a Tables<'a, O, N>, memory: &'a M, context: usize) -> Self {
         let mut walk = Walk::nowhere(tables, memory);
         walk.start(context);
         walk
@@ -66,8 +65,9 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
 
     /// A walk that has not started. Handlers start a walk in its place, because the compiler moves so large a value by a
     /// function of the C library.
+    #[must_use]
     #[inline(always)]
-    pub(super) fn nowhere(tables: &'a Tables<'a, N>, memory: &'a M) -> Self {
+    pub fn nowhere(tables: &'a Tables<'a, O, N>, memory: &'a M) -> Self {
         Walk {
             tables,
             memory,
@@ -90,7 +90,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
     }
 
     /// Starts: see [`Walk::new`].
-    pub(super) fn start(&mut self, context: usize) {
+    pub fn start(&mut self, context: usize) {
         self.ending = self.enter(context).err();
         self.stacks = 0;
     }
@@ -117,7 +117,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
     pub(super) fn is_in_same_function(&self, address: usize, other: usize) -> bool {
         let start = |pc: usize| {
             let call = pc.wrapping_sub(1);
-            self.tables.with(self.memory, call, |object| object.function(call))
+            self.tables.objects.with(self.memory, call, |object| object.function(call))
         };
         let function = start(address);
         function.is_some() && function == start(other) && A::follows_call(self.memory, other)
@@ -186,13 +186,13 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
     /// The rule of a table for an address.
     #[inline(never)]
     fn rule(&self, pc: usize) -> Option<Found<'a>> {
-        self.tables.with(self.memory, pc, |object| object.rule::<A>(pc))
+        self.tables.objects.with(self.memory, pc, |object| object.rule::<A>(pc))
     }
 
     /// Finds the rule at an address. Returns whether the rule comes from the cache. `kind` is 0 for the address of a call.
     fn look_up(&mut self, pc: usize, kind: usize) -> bool {
         let Tables { objects, cache, .. } = self.tables;
-        let remembered = cache.get(pc ^ kind, objects.generation, packing::<A>());
+        let remembered = cache.get(pc ^ kind, objects.generation(), packing::<A>());
         self.found = match remembered {
             Some(rule) => Some(Found::of(rule)),
             None => self.rule(pc),
@@ -202,9 +202,9 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
 
     /// Puts the rule into the cache.
     fn remember(&self, pc: usize, kind: usize) {
-        let is_kept = |found: &&Found<'_>| !found.is_signal && self.tables.may_remember(pc);
+        let is_kept = |found: &&Found<'_>| !found.is_signal && self.tables.objects.may_remember(pc);
         if let Some(found) = self.found.as_ref().filter(is_kept) {
-            self.tables.cache.put(pc ^ kind, self.tables.objects.generation, packing::<A>(), &found.rule);
+            self.tables.cache.put(pc ^ kind, self.tables.objects.generation(), packing::<A>(), &found.rule);
         }
     }
 
@@ -216,14 +216,14 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         }
     }
 
-    /// Corrects the rule of the first instruction of glibc's `_dl_runtime_resolve` on AArch64: the table says only from the second
-    /// instruction on that the return address has been pushed: see [`Rule::is_return_address_above`].
+    /// Corrects the rule at the start of the dynamic linker's trampoline, if its table begins to be right behind the start: see
+    /// [`Architecture::LATE_TABLE`].
     fn look_behind_start(&mut self, start: usize) {
+        let Some(late) = A::LATE_TABLE else { return };
         let is_at_start =
             |found: &Found<'_>| found.is_start && !found.is_signal && found.rule.return_address == Stored::SAME;
-        if A::HAS_LINK_REGISTER && self.found.as_ref().is_some_and(is_at_start) {
-            let second = start.wrapping_add(LINKED_INSTRUCTION);
-            let behind = self.rule(second);
+        if self.found.as_ref().is_some_and(is_at_start) {
+            let behind = self.rule(start.wrapping_add(late));
             if let Some(behind) = behind.filter(|behind| !behind.is_signal && behind.rule.is_return_address_above()) {
                 self.found = Some(behind);
             }
@@ -356,7 +356,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             Some(caller) => (caller, 0),
             None => match is_exact.then(|| self.leaf(frame)).flatten() {
                 Some(caller) => (caller, 0),
-                None => (self.frame_record()?, self.fp.wrapping_add(size_of::<usize>())),
+                None => (self.frame_record()?, self.record().wrapping_add(size_of::<usize>())),
             },
         };
         self.check(caller.sp, false)?;
@@ -386,24 +386,29 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             return false;
         };
         // The object comes first: a walk of a copied stack can read only the code of objects that it has met.
-        let is_code = self.tables.with(self.memory, pc.wrapping_sub(1), |_| Some(())).is_some();
+        let is_code = self.tables.objects.with(self.memory, pc.wrapping_sub(1), |_| Some(())).is_some();
         is_code && A::follows_call(self.memory, pc)
+    }
+
+    /// The address of the frame record.
+    fn record(&self) -> usize {
+        self.fp.wrapping_sub(A::RECORD_BELOW)
     }
 
     /// The caller by the frame pointer, if the frame pointer leads to a higher address of the stack with the address of
     /// an instruction after a call, or of the trampoline of a signal.
     fn frame_record(&self) -> Result<Returning, Ending> {
         const NO_TABLE: Ending = Ending::Cut(Cut::NoTable);
-        let fp = self.fp;
-        if fp == 0 {
+        if self.fp == 0 {
             return Err(Ending::Outermost);
         }
-        let is_aligned = fp.is_multiple_of(size_of::<usize>());
-        if fp < self.sp || !is_aligned || !A::keeps_frame_pointer(self.memory, self.pc) {
+        let record = self.record();
+        let is_aligned = record.is_multiple_of(size_of::<usize>());
+        if record < self.sp || !is_aligned || !A::keeps_frame_pointer(self.memory, self.pc) {
             return Err(NO_TABLE);
         }
-        let next = fp.wrapping_add(size_of::<usize>());
-        let (above, pc) = (self.memory.read(fp).ok_or(NO_TABLE)?, self.memory.read(next).ok_or(NO_TABLE)?);
+        let next = record.wrapping_add(size_of::<usize>());
+        let (above, pc) = (self.memory.read(record).ok_or(NO_TABLE)?, self.memory.read(next).ok_or(NO_TABLE)?);
         let pc = pc & A::ADDRESS_BITS;
         let sp = next.wrapping_add(size_of::<usize>());
         if pc != 0 && !self.is_return(Some(pc), sp) {
@@ -416,7 +421,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
 const UNREADABLE: Ending = Ending::Cut(Cut::Unreadable);
 const MISLED: Ending = Ending::Cut(Cut::Misled);
 
-impl<A: Architecture, M: Memory, const N: usize> Iterator for Walk<'_, A, M, N> {
+impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Iterator for Walk<'a, A, O, M, N> {
     type Item = Frame;
 
     fn next(&mut self) -> Option<Frame> {
@@ -429,13 +434,13 @@ impl<A: Architecture, M: Memory, const N: usize> Iterator for Walk<'_, A, M, N> 
     }
 }
 
-impl<A, M: Memory, const N: usize> Memory for Walk<'_, A, M, N> {
+impl<A, O, M: Memory, const N: usize> Memory for Walk<'_, A, O, M, N> {
     fn read(&self, address: usize) -> Option<usize> {
         self.memory.read(address)
     }
 }
 
-impl<A: Architecture, M: Memory, const N: usize> Machine for Walk<'_, A, M, N> {
+impl<A: Architecture, O, M: Memory, const N: usize> Machine for Walk<'_, A, O, M, N> {
     fn register(&self, number: u8) -> Option<usize> {
         if number == A::STACK_POINTER {
             Some(self.sp)

@@ -90,15 +90,9 @@ pub(super) fn walk<A: Architecture>(section: &[u8], memory: &Made) -> (Vec<(usiz
     let tables = Section { address: TABLES, bytes: section };
     let empty = Section { address: 0, bytes: &[] };
     let list = [Object::new(CODE..OTHER, tables, Some(0)), Object::new(OTHER..OTHER + 0x800, empty, None)];
-    let tables = Tables {
-        objects: Objects::new(&list, 1),
-        later: None,
-        thread: 0,
-        cache: &Cache::<64>::new(),
-        signals: &SIGNALS,
-    };
+    let tables = Tables { objects: Objects::new(&list, 1), thread: 0, cache: &Cache::<64>::new(), signals: &SIGNALS };
     let run = || {
-        let mut walk = Walk::<A, _, _>::new(&tables, memory, CONTEXT);
+        let mut walk = Walk::<A, _, _, _>::new(&tables, memory, CONTEXT);
         let frames: Vec<_> = walk.by_ref().map(|frame| (frame.pc, frame.is_exact)).collect();
         (frames, walk.ending().expect("an ended walk"))
     };
@@ -134,7 +128,7 @@ pub(super) mod x86_64 {
     const ALIGNED: &[u8] = &[0x0c, R10, 0, 0x48, 0x0f, 3, 0x76, 0x78, 0x06, 0x10, RBP, 2, 0x76, 0];
     const CALL: [u8; 5] = [0xe8, 0, 0, 0, 0];
 
-    pub(in crate::unwind) fn tables() -> Vec<u8> {
+    pub(crate) fn tables() -> Vec<u8> {
         section(COMMON, 16, &[FRAME, NO_FRAME, START, ALIGNED])
     }
 
@@ -143,7 +137,7 @@ pub(super) mod x86_64 {
         called(memory, CODE + 0x100 * function + 0x10)
     }
 
-    pub(in crate::unwind) fn called(memory: &mut Made, pc: usize) -> usize {
+    pub(crate) fn called(memory: &mut Made, pc: usize) -> usize {
         memory.write(pc - 8, &[0x90; 3]);
         memory.write(pc - 5, &CALL);
         memory.write(pc, &[0x90; 16]);
@@ -320,7 +314,7 @@ pub(super) mod aarch64 {
     /// A signature of a return address.
     const SIGNED: usize = 0x2a << 48;
 
-    pub(in crate::unwind) fn after_call(memory: &mut Made, pc: usize) -> usize {
+    pub(crate) fn after_call(memory: &mut Made, pc: usize) -> usize {
         memory.write(pc - 4, &BL);
         memory.write(pc, &[0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5]);
         pc
@@ -330,7 +324,7 @@ pub(super) mod aarch64 {
     /// [sp], #208 at 0x10; ldp x17, x30, [sp], #16 at 0x14; br x16 at 0x18.
     const RESOLVE: &[u8] = &[0x44, 0x11, X30, 0x7f, 0x44, 0x0e, 0xd0, 1, 0x4c, 0x0e, 0, 0x44, 0x13, 2];
 
-    pub(in crate::unwind) fn tables() -> Vec<u8> {
+    pub(crate) fn tables() -> Vec<u8> {
         section(COMMON, X30, &[FRAME, START, RESOLVE])
     }
 
@@ -437,60 +431,4 @@ pub(super) mod aarch64 {
             assert_eq!(walk::<AArch64>(&tables(), &memory), expected, "{code:#x}");
         }
     }
-}
-
-#[test]
-fn later_objects_are_not_used_while_an_object_is_closed() {
-    static PUBLISHED: Published = Published::new();
-    static OBJECTS: [Object<'static>; 0] = [];
-    assert!(PUBLISHED.read().later().is_none(), "nothing is published");
-    let later = LaterObjects { last: 8, may_remember: true };
-    PUBLISHED.set(Box::leak(Box::new(Known { objects: &OBJECTS, later: Some(later) })));
-    let early = PUBLISHED.read();
-    assert!(early.later().is_some());
-    let mut early = Some(early);
-    let mut waits = 0;
-    let generation = || PUBLISHED.read().objects().generation;
-    let before = generation();
-    PUBLISHED.begin_close(|| {
-        waits += 1;
-        if waits == 3 {
-            early = None;
-        }
-    });
-    assert_eq!(waits, 3, "it waits for walks that began before");
-    assert!(PUBLISHED.read().later().is_none());
-    PUBLISHED.begin_close(|| panic!("no walk"));
-    PUBLISHED.end_close();
-    assert!(PUBLISHED.read().later().is_none(), "another thread closes an object");
-    let within = generation();
-    PUBLISHED.end_close();
-    assert!(PUBLISHED.read().later().is_some());
-    let after = generation();
-    assert!(before < after && within != before && within != after, "no rule from before is used");
-    PUBLISHED.begin_close(|| panic!("no walk"));
-    PUBLISHED.reset();
-    assert!(PUBLISHED.read().later().is_some(), "the child of a fork");
-    PUBLISHED.end_close();
-    assert!(PUBLISHED.read().later().is_some());
-}
-
-#[test]
-fn an_object_is_closed_without_waiting_for_walks_that_begin_then() {
-    static PUBLISHED: Published = Published::new();
-    let mut older = Some(PUBLISHED.read());
-    let mut newer = Vec::new();
-    let mut waits = 0;
-    PUBLISHED.begin_close(|| {
-        waits += 1;
-        assert_eq!(waits, 1, "it waits for the older walk only");
-        newer.push(PUBLISHED.read());
-        older = None;
-    });
-    assert_eq!((waits, newer.len()), (1, 1));
-    PUBLISHED.end_close();
-    newer.clear();
-    let mut between = Some(PUBLISHED.read());
-    PUBLISHED.begin_close(|| assert!(between.take().is_some(), "it waits for one walk"));
-    assert!(between.is_none(), "the walks before were counted right");
 }
