@@ -114,7 +114,7 @@ pub fn walk_stack(
     let memory = AnyMemory { own: memory(is_own, 0..0), source };
     let mut walk = Walk::<Native, _, _, _>::nowhere(&tables, &memory);
     walk.start(context);
-    let walked = Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each);
+    let walked = Ends { walk: &mut walk, memory: &memory, remembered: &*OUTER_ENDS, thread, trail }.run(reach, each);
     match stack {
         Stack::Interrupted(_) => walked,
         Stack::Copied(stack) => Walked { ending: stack.explain(walked.ending), ..walked },
