@@ -2,12 +2,14 @@
 
 use std::io::Write;
 
-use crate::analysis::{self, Difference};
-use crate::cli::options::{Comparison, Options, Output};
 use crate::error::Error;
-use crate::load::{self, Loaded};
+use crate::exports::render_difference;
+use crate::model::{self, Difference};
 use crate::output;
-use crate::report::render_difference;
+use crate::question::files::{Comparison, Output};
+use crate::question::options::Options;
+use crate::reports::list;
+use crate::sources::{self, Loaded};
 use crate::terminal::Terminal;
 use crate::terminal::progress::Progress;
 
@@ -20,15 +22,15 @@ pub(crate) fn report(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     output::check(options, terminal)?;
-    let base_options = load::base::options(options, comparison)?;
-    let [base_loaded, loaded] = [load::load(&base_options, progress)?, load::load(options, progress)?];
+    let base_options = sources::base::options(options, comparison)?;
+    let [base_loaded, loaded] = [sources::load(&base_options, progress)?, sources::load(options, progress)?];
     // Measured times and estimates cannot be compared.
     let propagates = options.propagates || have_stacks_on_one_side(&base_loaded, &loaded, options, progress);
     let [base_options, options] = [base_options, options.clone()].map(|side| side.propagate(propagates));
     progress.tell_once(options.outputs.len() > 1);
     for (output, options) in options.each_alone() {
-        let base = analysis::analyze(&base_loaded, &base_options, progress)?;
-        let new = analysis::analyze(&loaded, &options, progress)?;
+        let base = model::analyze(&base_loaded, &base_options, list::wanted(&base_options, &base_loaded)?, progress)?;
+        let new = model::analyze(&loaded, &options, list::wanted(&options, &loaded)?, progress)?;
         // In a text, a name with a line end would look like two rows. Other formats escape control characters themselves.
         if output.format.is_text() {
             for side in [&base, &new] {
@@ -36,7 +38,7 @@ pub(crate) fn report(
             }
         }
         progress.tell("comparing the profiles");
-        write(&analysis::difference(&base, &new)?, output, out, progress, terminal)?;
+        write(&model::difference(&base, &new)?, output, out, progress, terminal)?;
     }
     Ok(())
 }

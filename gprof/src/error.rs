@@ -5,8 +5,8 @@ use std::io;
 
 use gmon::ReadError;
 
-use crate::image::ImageError;
-use crate::symbols::file_map::MapError;
+use crate::program::image::ImageError;
+use crate::program::symbols::file_map::MapError;
 use crate::terminal::system;
 
 /// The reason why a run ends without its reports. The text of an error is one line.

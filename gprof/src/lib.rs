@@ -52,15 +52,18 @@
 // Items are `pub` in private modules, and public where this file exports the items.
 #![allow(unreachable_pub, reason = "the modules are private")]
 
-mod analysis;
 mod cli;
 mod compare;
 mod error;
-mod image;
-mod load;
+mod exports;
+mod model;
 mod output;
-mod report;
-mod symbols;
+mod personalities;
+mod program;
+mod question;
+mod reports;
+mod sink;
+mod sources;
 mod terminal;
 mod watch;
 
@@ -68,59 +71,60 @@ mod watch;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::analysis::Errors;
-    pub use crate::analysis::bounds::Bounds;
-    pub use crate::analysis::contexts::build::contexts;
-    pub use crate::analysis::contexts::call_sites::CallSites;
-    pub use crate::analysis::contexts::measured::{Measured, StackSelection, Ticks};
-    pub use crate::analysis::contexts::ranges::Range;
-    pub use crate::analysis::contexts::tail_calls::TailCalls;
-    pub use crate::analysis::contexts::tree::{Contexts, Frame};
-    pub use crate::analysis::division::Innermost;
-    pub use crate::analysis::flat::Flat;
-    pub use crate::analysis::graph::Graph;
-    pub use crate::analysis::graph::arcs::Arcs;
-    pub use crate::analysis::graph::propagate::{GraphSelection, Share};
-    pub use crate::analysis::selection::{ArcSelection, Selection, Selections};
-    pub use crate::image::{Code, Headers, Image, ImageStorage, Machine, Policy, Symbol, read};
-    pub use crate::symbols::functions::Functions;
+    pub use crate::model::Errors;
+    pub use crate::model::bounds::Bounds;
+    pub use crate::model::contexts::build::contexts;
+    pub use crate::model::contexts::call_sites::CallSites;
+    pub use crate::model::contexts::measured::{Measured, StackSelection, Ticks};
+    pub use crate::model::contexts::ranges::Range;
+    pub use crate::model::contexts::tail_calls::TailCalls;
+    pub use crate::model::contexts::tree::{Contexts, Frame};
+    pub use crate::model::division::Innermost;
+    pub use crate::model::flat::Flat;
+    pub use crate::model::graph::Graph;
+    pub use crate::model::graph::arcs::Arcs;
+    pub use crate::model::graph::propagate::{GraphSelection, Share};
+    pub use crate::model::selection::{ArcSelection, Selection, Selections};
+    pub use crate::program::image::{Code, Headers, Image, ImageStorage, Machine, Policy, Symbol, read};
+    pub use crate::program::symbols::functions::Functions;
 }
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
 
-use analysis::gnu_sum;
 use cli::Request;
-use cli::bsd::Arguments;
-use cli::options::Output;
-use load::{extract, sum};
+use personalities::gnu_sum;
+use question::bsd::Arguments;
+use question::files::Output;
+use reports::list;
+use sources::{extract, sum};
 use terminal::EscapingWriter;
 use terminal::pager::{self, Pager};
 use terminal::progress::Progress;
 
-pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
-pub use analysis::graph::Node;
-pub use analysis::{
+pub use error::Error;
+pub use exports::{render, render_difference};
+pub use model::entries::{Calls, Endpoint, EntryLine, LineKind};
+pub use model::graph::Node;
+pub use model::{
     Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Certainty, Change, ChangedFrame, Clock,
     ContextRow, ContextTable, CutStacks, Difference, DifferenceFlame, DifferenceRow, DrawnCall, DrawnFunction,
     DrawnGraph, Flame, FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo, FunctionTimes, Presence,
     SampleNode, SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes, difference,
 };
-pub use cli::format::Format;
-pub use cli::options::Options;
-pub use error::Error;
-pub use image::ImageError;
-pub use image::address_space::Mapping;
-pub use load::conservation::Conservation;
-pub use load::outside::OutsideImages;
-pub use load::profile_file::FileInfo;
-pub use load::side_info::{SideInfo, SideObject, SideThread};
-pub use load::stacks::{Place, Profiles, StackNode, Stacks, Thread};
-pub use load::{Loaded, from_memory};
-pub use report::{render, render_difference};
-pub use symbols::file_map::{MapError, MapFault};
-pub use symbols::functions::FunctionId;
+pub use program::image::ImageError;
+pub use program::image::address_space::Mapping;
+pub use program::symbols::file_map::{MapError, MapFault};
+pub use program::symbols::functions::FunctionId;
+pub use question::format::Format;
+pub use question::options::Options;
+pub use sources::conservation::Conservation;
+pub use sources::outside::OutsideImages;
+pub use sources::profile_file::FileInfo;
+pub use sources::side_info::{SideInfo, SideObject, SideThread};
+pub use sources::stacks::{Place, Profiles, StackNode, Stacks, Thread};
+pub use sources::{Loaded, from_memory};
 pub use terminal::{Terminal, visible};
 
 /// Runs a command line. The first word is the name of this program.
@@ -169,7 +173,7 @@ fn run_request(
     if let Some(text) = cli::generate::parse(&words)? {
         return out.write_all(&text).and_then(|()| out.flush()).map_err(Error::Output);
     }
-    if let Some(arguments) = cli::bsd::parse(&words)? {
+    if let Some(arguments) = personalities::bsd::arguments::parse(&words)? {
         return report_as_bsd(&arguments, out, progress);
     }
     match cli::parse(words)? {
@@ -218,7 +222,7 @@ fn report_through_pager(
 ///
 /// If a file cannot be read, has a wrong format, or does not belong to the other files.
 pub fn load(options: &Options, warnings: &mut dyn Write) -> Result<Loaded, Error> {
-    load::load(options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
+    sources::load(options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
 }
 
 /// Analyzes what was loaded as the options ask. Each warning is a line on `warnings`.
@@ -227,7 +231,8 @@ pub fn load(options: &Options, warnings: &mut dyn Write) -> Result<Loaded, Error
 ///
 /// If the options ask for a report that the profiles have no data for, or select a function that does not exist.
 pub fn analyze<'a>(loaded: &'a Loaded, options: &'a Options, warnings: &mut dyn Write) -> Result<Analysis<'a>, Error> {
-    analysis::analyze(loaded, options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
+    let wanted = list::wanted(options, loaded)?;
+    model::analyze(loaded, options, wanted, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
 }
 
 /// Loads, analyzes and renders.
@@ -241,10 +246,10 @@ fn report(
         return compare::report(options, comparison, out, progress, terminal);
     }
     output::check(options, terminal)?;
-    if let Some(contents) = load::contents::read(options)? {
+    if let Some(contents) = sources::contents::read(options)? {
         return write_contents(&contents, options, out);
     }
-    let loaded = load::load(options, progress)?;
+    let loaded = sources::load(options, progress)?;
     if options.reports.sum && !options.sums_lines() {
         progress.tell("writing the sum");
         sum::write(loaded.profile(), &loaded, progress)?;
@@ -253,13 +258,13 @@ fn report(
         extract::write(&loaded, options, wanted, progress)?;
     }
     // Nothing is written if the profiles lack the data of one output.
-    options.wanted(loaded.contents())?;
+    list::wanted(options, &loaded)?;
     let mut outputs = options.each_alone();
     progress.tell_once(outputs.len() > 1);
     // Files come first: what the standard output shows stays the last on a terminal.
     outputs.sort_by_key(|(output, _)| output.file.is_none());
     for (at, (output, options)) in outputs.iter().enumerate() {
-        let analysis = analysis::analyze(&loaded, options, progress)?;
+        let analysis = model::analyze(&loaded, options, list::wanted(options, &loaded)?, progress)?;
         if options.sums_lines() && at == 0 {
             let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
             sum::write(&sum, &loaded, progress)?;
@@ -270,10 +275,14 @@ fn report(
 }
 
 /// Writes what profiles contain, without their program.
-fn write_contents(contents: &[load::contents::Content], options: &Options, out: &mut dyn Write) -> Result<(), Error> {
+fn write_contents(
+    contents: &[sources::contents::Content],
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let render = |out: &mut dyn Write| {
         let mut buffer = BufWriter::new(out);
-        report::info::render_alone(contents, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
+        reports::info::render_alone(contents, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
     };
     options.outputs.iter().try_for_each(|output| match &output.file {
         Some(file) => output::write(file, render),
@@ -304,9 +313,9 @@ fn write_output(
 
 /// Loads, analyzes and renders for a command line of the BSDs.
 fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
-    let loaded = load::bsd::load(arguments, progress)?;
+    let loaded = sources::bsd::load(arguments, progress)?;
     if arguments.sum {
-        load::bsd::write_sum(&loaded, arguments.dialect)?;
+        sources::bsd::write_sum(&loaded, arguments.dialect)?;
     }
     if loaded.profile().histograms().is_empty() {
         // If a warning cannot be written, there is no way to report the failure.
@@ -314,11 +323,11 @@ fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Prog
     }
     progress.tell("analyzing the profile");
     let Some(image) = loaded.images().iter().next() else { return Ok(()) };
-    let report = analysis::bsd::report(arguments, loaded.profile(), image);
+    let report = personalities::bsd::report::report(arguments, loaded.profile(), image);
     if progress.is_among_reports() {
         report.functions.spell_controls();
     }
     progress.begin_reports();
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
-    report::bsd::render(&report, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
+    personalities::bsd::text::render(&report, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
 }

@@ -1,4 +1,4 @@
-//! Defines the options: the names, the help and the help section of each.
+//! Defines the options that belong to no report: the names, the help and the help section of each.
 //!
 //! Options that choose functions keep all their values and their positions on the command line, because `cli::check`
 //! lets the last of two conflicting options win.
@@ -6,12 +6,17 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, ValueEnum};
 
-use super::outputs;
-use crate::cli::format::Format;
-use crate::cli::options::Compat;
-use crate::cli::orderer::Orderer;
+use crate::question::format::Format;
+use crate::question::rules::Compat;
+
+/// Reads the value of `--format`.
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let values = Format::all().map(|format| PossibleValue::new(format.name()).help(format.help()));
+    PossibleValuesParser::new(values).map(|name| Format::named(&name).unwrap_or_default())
+}
 
 /// Shows where a program built with `cc -pg` spent its time.
 ///
@@ -40,92 +45,9 @@ pub(super) struct Arguments {
     #[arg(default_value = "gmon.out")]
     pub(super) profiles: Vec<OsString>,
 
-    /// Print the flat profile; with a SPEC, only these functions
-    #[arg(short = 'p', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
-    pub(super) flat_profile: Vec<OsString>,
-
-    /// Do not print the flat profile; with a SPEC, print it without these functions
-    #[arg(short = 'P', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
-    pub(super) no_flat_profile: Vec<OsString>,
-
-    /// Print the call graph and its index; with a SPEC, only these functions and what they call, or these arcs
-    /// (FROM/TO)
-    #[arg(short = 'q', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
-    pub(super) graph: Vec<OsString>,
-
-    /// Do not print the call graph; with a SPEC, print it without these functions or arcs
-    #[arg(short = 'Q', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
-    pub(super) no_graph: Vec<OsString>,
-
     /// Print the call graph and its index; same as -q
     #[arg(short = 'B', action = ArgAction::Count, help_heading = "Reports")]
     pub(super) call_graph: u8,
-
-    /// Print how often each function was called, with its file and line
-    #[arg(short = 'C', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
-    pub(super) exec_counts: Vec<OsString>,
-
-    /// Do not print these counts; with a SPEC, print them without these functions
-    #[arg(short = 'Z', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
-    pub(super) no_exec_counts: Vec<OsString>,
-
-    /// Print source files with the number of calls at each function
-    #[arg(short = 'A', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
-    pub(super) annotated_source: Vec<OsString>,
-
-    /// Do not print source files; with a SPEC, print them without these functions
-    #[arg(short = 'J', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
-    pub(super) no_annotated_source: Vec<OsString>,
-
-    /// Print the bounds of each function's inclusive time beside gprof's estimate: the time lies between them, whatever
-    /// single calls cost
-    #[arg(long, help_heading = "Reports")]
-    pub(super) bounds: bool,
-
-    /// Print the tree of calling contexts with its times, the longest first: which function called which, up to DEPTH
-    /// functions deep. Needs stacks
-    #[arg(long, value_name = "DEPTH", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", help_heading = "Reports")]
-    pub(super) contexts: Option<String>,
-
-    /// Print the callers of these functions, and the callers' callers, with the time for which each is responsible. Needs
-    /// stacks
-    #[arg(long, value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true, help_heading = "Reports")]
-    pub(super) callers: Vec<OsString>,
-
-    /// Print an order of functions for a linker, which places callers near their callees
-    #[arg(short = 'r', long, help_heading = "Reports")]
-    pub(super) function_ordering: bool,
-
-    /// Print an order of the functions that ran, or their calls, for this program
-    #[arg(long, value_name = "READER", help_heading = "Reports")]
-    pub(super) order: Option<Orderer>,
-
-    /// Print an order of object files for a linker, which places callers near their callees. MAP lists the symbols of
-    /// the object files, as written by `nm --defined-only -v --print-file-name`. Other reports then show object files
-    /// instead of functions
-    #[arg(short = 'R', long, value_name = "MAP", help_heading = "Reports")]
-    pub(super) file_ordering: Option<PathBuf>,
-
-    /// Print what each profile contains
-    #[arg(short = 'i', long, help_heading = "Reports")]
-    pub(super) file_info: bool,
-
-    /// Print the threads of runs with GMON_THREADS=1, with their times and calls
-    #[arg(long, help_heading = "Reports")]
-    pub(super) threads: bool,
-
-    /// Print how much of the profiles the reports account for
-    #[arg(long, help_heading = "Reports")]
-    pub(super) stats: bool,
 
     /// Write the sum of the profiles to ./gmon.sum and the sum of their side files beside it, and print only the reports
     /// that are chosen
@@ -237,7 +159,7 @@ pub(super) struct Arguments {
     pub(super) table: bool,
 
     /// Write in this format
-    #[arg(long, value_name = "FORMAT", value_parser = outputs::parser(), help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Output")]
     pub(super) format: Option<Format>,
 
     /// Print only the warning, and exit with status 1, if a profile may not belong to its program (another build or

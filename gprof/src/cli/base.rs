@@ -4,21 +4,29 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use clap::ArgMatches;
+
 use super::arguments::Arguments;
-use super::format::Format;
-use super::options::{Comparison, Output, ProfilePath};
+use super::command::is_given;
 use super::{images, outputs};
 use crate::error::Error;
+use crate::question::files::{Comparison, Output, ProfilePath};
+use crate::question::format::Format;
+use crate::reports::list::REPORTS;
 
 /// The comparison that the command line asks for.
-pub(super) fn comparison(arguments: &Arguments, outputs: &[Output]) -> Result<Option<Comparison>, Error> {
+pub(super) fn comparison(
+    arguments: &Arguments,
+    matches: &ArgMatches,
+    outputs: &[Output],
+) -> Result<Option<Comparison>, Error> {
     if arguments.base.is_empty() {
         return match arguments.normalize {
             true => Err(Error::Usage("'--normalize' scales a base: name the base with '--base=FILES'".to_owned())),
             false => Ok(None),
         };
     }
-    contradictions(arguments, outputs)?;
+    contradictions(arguments, matches, outputs)?;
     let mut base = Vec::new();
     for value in &arguments.base {
         base.extend(files(value)?);
@@ -45,30 +53,17 @@ fn files(value: &OsStr) -> Result<Vec<ProfilePath>, Error> {
 }
 
 /// Checks for reports, layouts, and formats that a difference does not have.
-fn contradictions(arguments: &Arguments, outputs: &[Output]) -> Result<(), Error> {
-    let reports = [
-        ("--flat-profile", !arguments.flat_profile.is_empty()),
-        ("--no-flat-profile", !arguments.no_flat_profile.is_empty()),
-        ("--graph", !arguments.graph.is_empty() || arguments.call_graph > 0),
-        ("--no-graph", !arguments.no_graph.is_empty()),
-        ("--exec-counts", !arguments.exec_counts.is_empty()),
-        ("--no-exec-counts", !arguments.no_exec_counts.is_empty()),
-        ("--annotated-source", !arguments.annotated_source.is_empty()),
-        ("--no-annotated-source", !arguments.no_annotated_source.is_empty()),
+fn contradictions(arguments: &Arguments, matches: &ArgMatches, outputs: &[Output]) -> Result<(), Error> {
+    let more = [
+        ("--graph", arguments.call_graph > 0),
         ("--source-times", arguments.source_times),
-        ("--bounds", arguments.bounds),
-        ("--contexts", arguments.contexts.is_some()),
-        ("--callers", !arguments.callers.is_empty()),
-        ("--function-ordering", arguments.function_ordering),
-        ("--order", arguments.order.is_some()),
-        ("--file-ordering", arguments.file_ordering.is_some()),
-        ("--file-info", arguments.file_info),
-        ("--threads", arguments.threads),
-        ("--stats", arguments.stats),
         ("--sum", arguments.sum),
         ("--extract", arguments.extract.is_some()),
         ("--inlines", arguments.inlines),
     ];
+    let names = REPORTS.iter().flat_map(|report| [Some(report.name), report.opposite.map(|(_, name, _)| name)]);
+    let reports = names.flatten().map(|name| (format!("--{name}"), is_given(matches, name)));
+    let reports = reports.chain(more.map(|(option, is_given)| (option.to_owned(), is_given)));
     let choices = [
         ("-k", !arguments.delete_arcs.is_empty()),
         ("-n", !arguments.time.is_empty()),
@@ -85,8 +80,10 @@ fn contradictions(arguments: &Arguments, outputs: &[Output]) -> Result<(), Error
         ("-T", arguments.traditional, "the BSDs' layout has no differences"),
     ];
     let reports = reports.map(|(option, is_given)| (option, is_given, "the difference is the only report"));
-    let choices = choices.map(|(option, is_given)| (option, is_given, "a difference is about all functions"));
-    let mut all = reports.into_iter().chain(choices).chain(others);
+    let choices =
+        choices.map(|(option, is_given)| (option.to_owned(), is_given, "a difference is about all functions"));
+    let others = others.map(|(option, is_given, why)| (option.to_owned(), is_given, why));
+    let mut all = reports.chain(choices).chain(others);
     if let Some((option, _, why)) = all.find(|(_, is_given, _)| *is_given) {
         return Err(Error::Usage(format!("'--base' and '{option}' cannot be used together: {why}")));
     }

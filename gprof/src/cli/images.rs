@@ -6,12 +6,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use clap::parser::ValueSource;
 
 use super::arguments::Arguments;
-use crate::cli::options::{ProfilePath, ProfiledImage};
+use super::command::is_given;
 use crate::error::Error;
-use crate::image::files::COMPANIONS;
+use crate::program::image::files::COMPANIONS;
+use crate::question::files::{ProfilePath, ProfiledImage};
+use crate::question::reports::FILE_ORDER;
 
 /// The default name of a profile.
 const PROFILE: &str = "gmon.out";
@@ -46,7 +47,7 @@ pub(super) fn images(arguments: &Arguments, matches: &ArgMatches) -> Result<Vec<
         let profiles = arguments.profiles.iter().cloned().map(ProfilePath::from).collect();
         return Ok(vec![ProfiledImage { image: arguments.image.clone(), profiles: without_companions(profiles) }]);
     }
-    contradictions(arguments)?;
+    contradictions(arguments, matches)?;
     let words = words(arguments, matches);
     let is_plain = matches!(words.first(), Some(Word::Operand(_)));
     let mut images: Vec<ProfiledImage> = Vec::new();
@@ -76,7 +77,7 @@ pub(super) fn images(arguments: &Arguments, matches: &ArgMatches) -> Result<Vec<
 /// Images and operands, in the order of the command line.
 fn words(arguments: &Arguments, matches: &ArgMatches) -> Vec<Word> {
     let places = |id: &str| {
-        let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let is_given = is_given(matches, id);
         matches.indices_of(id).into_iter().flatten().filter(move |_| is_given)
     };
     let images = places("images").zip(arguments.images.iter().cloned().map(Word::Image));
@@ -96,12 +97,12 @@ fn place(images: &mut Vec<ProfiledImage>, image: PathBuf) -> usize {
 }
 
 /// Checks for options that work with a single image only.
-fn contradictions(arguments: &Arguments) -> Result<(), Error> {
+fn contradictions(arguments: &Arguments, matches: &ArgMatches) -> Result<(), Error> {
     for (is_given, option, why) in [
         (arguments.compat.is_some(), "--compat=gnu", "GNU's gprof reads one image"),
         (arguments.sum, "--sum", "a sum covers one image"),
         (arguments.external_symbol_table.is_some(), "--external-symbol-table", "its symbols belong to one image"),
-        (arguments.file_ordering.is_some(), "--file-ordering", "its object files belong to one image"),
+        (is_given(matches, FILE_ORDER), "--file-ordering", "its object files belong to one image"),
     ] {
         if is_given {
             return Err(Error::Usage(format!("'--image' and '{option}' cannot be used together: {why}")));

@@ -2,22 +2,14 @@
 
 mod arguments;
 mod base;
-pub mod bsd;
-mod builder;
 mod check;
 mod command;
-mod compat;
-pub mod format;
+mod contradictions;
 pub mod generate;
 mod images;
 mod nearest;
-pub mod options;
-pub mod orderer;
 mod outputs;
-pub mod profile_form;
-mod profile_path;
-pub mod rules;
-pub mod symspec;
+mod requests;
 mod version;
 mod watch;
 mod words;
@@ -25,10 +17,10 @@ mod words;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, CommandFactory, FromArgMatches};
+use clap::{Arg, FromArgMatches};
 
-use crate::cli::options::Options;
 use crate::error::Error;
+use crate::question::options::Options;
 use arguments::Arguments;
 use command::command;
 
@@ -48,11 +40,12 @@ pub enum Request {
 /// When an option does not exist or has an invalid value.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
     let mut words = words::expand(words)?;
-    // `cli::bsd` has handled this word already.
+    // The check for the BSDs has handled this word already.
     words.retain(|word| word != "--gnu");
-    let words = words::unglue(words);
+    let parser = command::arguments();
+    let words = words::unglue(words, &parser);
     let is_long = words.iter().skip(1).any(|word| word.as_encoded_bytes().starts_with(b"--h"));
-    let read = Arguments::command().try_get_matches_from(words);
+    let read = parser.try_get_matches_from(words);
     let read = read.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     match read {
         Ok((arguments, _)) if arguments.version => Ok(Request::Text(version::text())),
@@ -109,8 +102,10 @@ fn one_line(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::format::Format;
-    use crate::cli::options::{Asked, Output, ProfiledImage, Watch};
+    use crate::question::files::{Output, ProfiledImage};
+    use crate::question::format::Format;
+    use crate::question::options::Watch;
+    use crate::question::reports::{Asked, FLAT, GRAPH};
     use std::time::Duration;
 
     fn options(line: &str) -> Result<Options, String> {
@@ -135,7 +130,7 @@ mod tests {
     fn defaults() {
         let options = options("").unwrap();
         assert_eq!(images(&options), "a.out: gmon.out");
-        assert_eq!((options.reports.flat, options.reports.graph), (Asked::Nothing, Asked::Nothing));
+        assert_eq!((options.reports.asked(FLAT), options.reports.asked(GRAPH)), (Asked::Nothing, Asked::Nothing));
         assert!(options.demangle && !options.brief && !options.unused && !options.reports.sum);
     }
 
@@ -169,20 +164,21 @@ mod tests {
     #[test]
     fn reports_take_no_word_of_their_own() {
         let options = options("-p prog -q file").unwrap();
-        assert_eq!((options.reports.flat, options.reports.graph), (Asked::For, Asked::For));
+        assert_eq!((options.reports.asked(FLAT), options.reports.asked(GRAPH)), (Asked::For, Asked::For));
         assert_eq!(images(&options), "prog: file");
     }
 
     #[test]
     fn the_last_of_for_and_against_counts() {
-        let of = |line| options(line).map(|options| (options.reports.flat, options.reports.graph)).unwrap();
+        let of =
+            |line| options(line).map(|options| (options.reports.asked(FLAT), options.reports.asked(GRAPH))).unwrap();
         assert_eq!(of("-p -P"), (Asked::Against, Asked::Nothing));
         assert_eq!(of("-P -p -Q"), (Asked::For, Asked::Against));
     }
 
     #[test]
     fn long_options_may_be_cut_short() {
-        assert_eq!(options("--flat").unwrap().reports.flat, Asked::For);
+        assert_eq!(options("--flat").unwrap().reports.asked(FLAT), Asked::For);
         assert!(options("--bri").unwrap().brief);
         assert!(!options("--no-dem").unwrap().demangle);
         assert!(!options("--demangle=none").unwrap().demangle);
@@ -326,6 +322,6 @@ mod tests {
         }
         // Abbreviations mean the same as in GNU gprof.
         assert!(options("--b").unwrap().brief);
-        assert_eq!(options("--g").unwrap().reports.graph, Asked::For);
+        assert_eq!(options("--g").unwrap().reports.asked(GRAPH), Asked::For);
     }
 }

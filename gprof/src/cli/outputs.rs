@@ -2,18 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-
 use super::arguments::Arguments;
-use super::format::Format;
-use super::options::Output;
 use crate::error::Error;
-
-/// Reads the value of `--format`.
-pub(super) fn parser() -> impl TypedValueParser<Value = Format> {
-    let values = Format::all().map(|format| PossibleValue::new(format.name()).help(format.help()));
-    PossibleValuesParser::new(values).map(|name| Format::named(&name).unwrap_or_default())
-}
+use crate::question::files::Output;
+use crate::question::format::Format;
 
 /// The outputs, at least one. `--format` counts for all outputs; without it, the name of a file tells the format. With
 /// `--extract`, the only file is that of `--extract`.

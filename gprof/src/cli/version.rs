@@ -2,7 +2,7 @@
 
 use gmon::Form;
 
-use crate::cli::format::Format;
+use crate::question::format::Format;
 
 /// Returns the version, the target of the build, the forms of profiles that gprof reads, and the formats that gprof writes.
 ///

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory};
+use clap::ArgMatches;
 
 use super::arguments::Arguments;
-use super::options::Watch;
+use super::command::{arguments, is_given};
 use crate::error::Error;
+use crate::question::options::Watch;
 
 /// The periods that a user may want, in seconds.
 const SHORTEST: f64 = 0.1;
@@ -42,7 +42,7 @@ pub(super) fn watch(arguments: &Arguments, matches: &ArgMatches) -> Result<Optio
             None => Ok(None),
         };
     };
-    let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let is_given = |id: &str| is_given(matches, id);
     let mut others = matches.ids().map(clap::Id::as_str).filter(|id| is_given(id) && !ALLOWED.contains(id));
     if let Some(other) = others.find(|id| !id.starts_with(char::is_uppercase)) {
         return Err(Error::Usage(format!("'--watch' and '{}' cannot be used together", spelled(other))));
@@ -72,7 +72,7 @@ pub(super) fn watch(arguments: &Arguments, matches: &ArgMatches) -> Result<Optio
 
 /// An option as a user writes it.
 fn spelled(id: &str) -> String {
-    let command = Arguments::command();
+    let command = arguments();
     let option = command.get_arguments().find(|argument| argument.get_id() == id);
     match option.map(|option| (option.get_long(), option.get_short())) {
         Some((Some(long), _)) => format!("--{long}"),

@@ -5,25 +5,56 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use clap::Command;
+
 use crate::error::Error;
-use crate::image::files;
+use crate::program::image::files;
 
-/// Short options whose optional value follows without a space, and their long names.
-const GLUED: [(u8, &str); 9] = [
-    (b'A', "--annotated-source"),
-    (b'C', "--exec-counts"),
-    (b'd', "--debug"),
-    (b'J', "--no-annotated-source"),
-    (b'p', "--flat-profile"),
-    (b'P', "--no-flat-profile"),
-    (b'q', "--graph"),
-    (b'Q', "--no-graph"),
-    (b'Z', "--no-exec-counts"),
-];
+/// The short options that have values.
+struct Shorts {
+    /// Those whose optional value follows without a space, with their long names.
+    glued: Vec<(u8, String)>,
+    /// Those that require a value, in the same word or as the next word. The rest of their word is not more options.
+    with_argument: Vec<u8>,
+}
 
-/// Short options that require a value, in the same word or as the next word. The rest of their word is not more
-/// options.
-const WITH_ARGUMENT: &[u8] = b"eEfFIkmnNoORStw";
+impl Shorts {
+    fn of(command: &Command) -> Shorts {
+        let (mut glued, mut with_argument) = (Vec::new(), Vec::new());
+        for option in command.get_arguments().filter(|option| option.get_action().takes_values()) {
+            let Some(letter) = option.get_short().and_then(|letter| u8::try_from(letter).ok()) else { continue };
+            let is_optional = option.get_num_args().is_some_and(|count| count.min_values() == 0);
+            match option.get_long().filter(|_| is_optional) {
+                Some(long) => glued.push((letter, format!("--{long}"))),
+                None => with_argument.push(letter),
+            }
+        }
+        Shorts { glued, with_argument }
+    }
+
+    /// Whether the next word is the value of this word's last letter, whatever the next word looks like.
+    fn takes_next(&self, word: &OsStr) -> bool {
+        let Some(letters) = letters(word) else {
+            return false;
+        };
+        let requires = |letter: &u8| self.with_argument.contains(letter);
+        let ends = |letter: &u8| requires(letter) || self.glued.iter().any(|(glued, _)| glued == letter);
+        letters.iter().position(ends).is_some_and(|at| at + 1 == letters.len() && requires(&letters[at]))
+    }
+
+    /// The letters before an option with a value in the same word, if there are any, and the long option with that value.
+    fn split(&self, word: &OsStr) -> Option<(Option<OsString>, OsString)> {
+        let letters = letters(word)?;
+        let before = letters.iter().take_while(|letter| !self.with_argument.contains(letter));
+        let (at, long) = before.enumerate().find_map(|(at, letter)| {
+            self.glued.iter().find(|(glued, _)| glued == letter).map(|(_, long)| (at, long))
+        })?;
+        // The rest could be more options, but GNU gprof takes all of it for the value.
+        let argument = letters.get(at + 1..).filter(|argument| !argument.is_empty())?;
+        let before = (at > 0).then(|| OsString::from_vec([b"-", &letters[..at]].concat()));
+        Some((before, OsString::from_vec([long.as_bytes(), b"=", argument].concat())))
+    }
+}
 
 /// The maximum number of argument files that are read: a file may name itself.
 const MOST_FILES: usize = 2000;
@@ -85,7 +116,8 @@ fn split_text(text: &[u8]) -> Vec<OsString> {
 
 /// Replaces short options that have a value in the same word by long ones: `-bpmain` becomes `-b` and
 /// `--flat-profile=main`.
-pub(super) fn unglue(words: Vec<OsString>) -> Vec<OsString> {
+pub(super) fn unglue(words: Vec<OsString>, command: &Command) -> Vec<OsString> {
+    let shorts = Shorts::of(command);
     let mut spelled = Vec::new();
     let mut words = words.into_iter();
     spelled.extend(words.next());
@@ -95,8 +127,8 @@ pub(super) fn unglue(words: Vec<OsString>) -> Vec<OsString> {
             spelled.extend(words);
             break;
         }
-        let takes_next = takes_next(&word);
-        match split(&word) {
+        let takes_next = shorts.takes_next(&word);
+        match shorts.split(&word) {
             Some((letters, long)) => spelled.extend(letters.into_iter().chain([long])),
             None => spelled.push(word),
         }
@@ -112,35 +144,14 @@ fn letters(word: &OsStr) -> Option<&[u8]> {
     word.as_bytes().strip_prefix(b"-").filter(|letters| !letters.starts_with(b"-"))
 }
 
-/// Whether the next word is the value of this word's last letter, whatever the next word looks like.
-fn takes_next(word: &OsStr) -> bool {
-    let Some(letters) = letters(word) else {
-        return false;
-    };
-    let ends = |letter: &u8| WITH_ARGUMENT.contains(letter) || GLUED.iter().any(|(glued, _)| glued == letter);
-    letters.iter().position(ends).is_some_and(|at| at + 1 == letters.len() && WITH_ARGUMENT.contains(&letters[at]))
-}
-
-/// The letters before an option with a value in the same word, if there are any, and the long option with that value.
-fn split(word: &OsStr) -> Option<(Option<OsString>, OsString)> {
-    let letters = letters(word)?;
-    let before = letters.iter().take_while(|letter| !WITH_ARGUMENT.contains(letter));
-    let (at, long) = before
-        .enumerate()
-        .find_map(|(at, letter)| GLUED.iter().find(|(glued, _)| glued == letter).map(|(_, long)| (at, long)))?;
-    // The rest could be more options, but GNU gprof takes all of it for the value.
-    let argument = letters.get(at + 1..).filter(|argument| !argument.is_empty())?;
-    let before = (at > 0).then(|| OsString::from_vec([b"-", &letters[..at]].concat()));
-    Some((before, OsString::from_vec([long.as_bytes(), b"=", argument].concat())))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::command::arguments;
 
     fn spelled(line: &str) -> String {
         let words = std::iter::once("gprof").chain(line.split(' ')).map(OsString::from).collect();
-        unglue(words)[1..].join(OsStr::new(" ")).into_string().unwrap()
+        unglue(words, &arguments())[1..].join(OsStr::new(" ")).into_string().unwrap()
     }
 
     #[test]

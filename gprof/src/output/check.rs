@@ -6,9 +6,10 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::target::target;
-use crate::cli::options::{Options, Output, ProfilePath};
 use crate::error::Error;
-use crate::image::files;
+use crate::program::image::files;
+use crate::question::files::{Output, ProfilePath};
+use crate::question::options::Options;
 use crate::terminal::Terminal;
 
 /// What follows the path of a profile and a dot in the paths of the files beside the profile.

@@ -19,8 +19,8 @@ mod view;
 
 use std::io::Write;
 
-use crate::cli::options::{Options, Watch};
 use crate::error::Error;
+use crate::question::options::{Options, Watch};
 use crate::terminal::Terminal;
 use batch::Batch;
 use screen::Screen;

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant, SystemTime};
 use super::status::{State, Status};
 use super::table::Names;
 use super::target::{Process, Stamp, Target};
-use crate::analysis;
-use crate::analysis::moment::Moment;
 use crate::error::Error;
-use crate::load::{self, Loaded};
+use crate::model;
+use crate::model::moment::Moment;
+use crate::reports::list;
+use crate::sources::{self, Loaded};
 use crate::terminal::Terminal;
 use crate::terminal::progress::Progress;
 
@@ -49,7 +50,7 @@ pub(super) fn show(target: &Target, display: &mut dyn Display) -> Result<(), Err
         let image = target.image_stamp();
         let before = target.profile_stamps();
         let (loaded, warnings) = warned(|progress| match fs::metadata(target.profile()) {
-            Ok(_) => load::load(&target.options, progress),
+            Ok(_) => sources::load(&target.options, progress),
             Err(source) => Err(Error::Read { file: target.profile().display().to_string(), source }),
         });
         let next = match loaded {
@@ -57,7 +58,7 @@ pub(super) fn show(target: &Target, display: &mut dyn Display) -> Result<(), Err
             Err(error) => {
                 // A program that cannot be read at the start is no program; later, it may be on its way to the next build.
                 if std::mem::take(&mut is_first) {
-                    load::check_images(&target.options)?;
+                    sources::check_images(&target.options)?;
                 }
                 wait(target, display, &error)?
             }
@@ -106,12 +107,14 @@ struct Counted {
 impl Watched<'_> {
     /// Shows readings as long as the program and its shared objects are those that were read.
     fn show(mut self, program: &Loaded, mut before: [Stamp; 2]) -> Result<Next, Error> {
-        let functions = warned(|progress| analysis::functions(program, &self.target.options, progress)).0;
+        let functions = warned(|progress| model::functions(program, &self.target.options, progress)).0;
         let (mut newer, mut earlier): (Option<Loaded>, Option<Counted>) = (None, None);
         loop {
             let loaded = newer.as_ref().unwrap_or(program);
             let at = Instant::now();
-            let analysis = match analysis::analyze_counts(loaded, &self.target.options, &functions) {
+            let analysis = list::wanted(&self.target.options, loaded)
+                .and_then(|wanted| model::analyze_counts(loaded, &self.target.options, wanted, &functions));
+            let analysis = match analysis {
                 Ok(analysis) => analysis,
                 Err(error) => return wait(self.target, self.display, &error),
             };
@@ -157,7 +160,7 @@ impl Watched<'_> {
             if self.target.image_stamp().is_some_and(|now| Some(now) != self.image) {
                 return Ok(Err(Next::Read));
             }
-            let (read, warning) = warned(|progress| load::load_again(program, &self.target.options, progress));
+            let (read, warning) = warned(|progress| sources::load_again(program, &self.target.options, progress));
             self.warnings = warning;
             match read {
                 Ok(Some(read)) => return Ok(Ok((read, before))),

@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 
-use crate::analysis::moment::{FunctionCounts, Moment};
-use crate::analysis::ordered::Ordered;
-use crate::symbols::functions::FunctionId;
+use crate::model::moment::{FunctionCounts, Moment};
+use crate::model::ordered::Ordered;
+use crate::program::symbols::functions::FunctionId;
 
 /// Returns the name of a function, without control characters.
 pub(super) type Names<'a> = dyn Fn(FunctionId) -> String + 'a;

@@ -7,10 +7,11 @@ use std::time::SystemTime;
 
 use super::process::{self, ProcessFiles};
 use super::status::State;
-use crate::cli::options::{Options, ProfilePath, Watch};
 use crate::error::Error;
-use crate::image::files::companion;
-use crate::load::side_info::SideInfo;
+use crate::program::image::files::companion;
+use crate::question::files::ProfilePath;
+use crate::question::options::{Options, Watch};
+use crate::sources::side_info::SideInfo;
 
 /// A program and its profile.
 pub(super) struct Target {

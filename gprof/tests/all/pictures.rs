@@ -159,7 +159,7 @@ console.log(JSON.stringify(opened));
 /// Names of functions may be equal, have locations, or have characters that the drawing escapes.
 #[test]
 fn each_box_opens_its_function() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/html/graph.js");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/exports/html/graph.js");
     let check = |analysis: &Analysis<'_>, name: &str| {
         let page = write(analysis, name).into_iter().find(|path| path.extension().unwrap() == "html").unwrap();
         let Some(output) = run(Command::new("node").args(["-e", CLICKS]).arg(page).arg(&script)) else { return };

@@ -1,6 +1,7 @@
 //! The house itself: the direction of dependencies in the sources, the boundaries between systems, and the manual pages.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
+mod additions;
 mod architectures;
 mod contributing;
 mod examples;

@@ -3,9 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::analysis::moment::{FunctionCounts, Moment};
-use crate::image::Symbol;
-use crate::symbols::functions::{FunctionId, Functions};
+use crate::model::moment::{FunctionCounts, Moment};
+use crate::program::image::Symbol;
+use crate::program::symbols::functions::{FunctionId, Functions};
 use crate::watch::keys::Key;
 use crate::watch::status::{State, Status};
 

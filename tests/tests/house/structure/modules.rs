@@ -180,7 +180,7 @@ impl Reader<'_> {
         let (mut paths, mut is_test) = (Vec::new(), false);
         while self.at < self.tokens.len() {
             if self.sign(0) == Some('#') && (self.sign(1) == Some('[') || self.sign(2) == Some('[')) {
-                is_test |= self.attribute(&mut paths);
+                is_test |= self.attribute(of, &mut paths);
                 continue;
             }
             match (self.sign(0), self.name(0).as_deref()) {
@@ -243,8 +243,9 @@ impl Reader<'_> {
         self.modules.0.entry(of.clone()).or_default()
     }
 
-    /// Reads an attribute. Returns whether it restricts the item to tests, and adds the file paths in it.
-    fn attribute(&mut self, paths: &mut Vec<String>) -> bool {
+    /// Reads an attribute. Returns whether the attribute restricts the item to tests, adds the paths of files in the attribute to
+    /// `paths`, and the paths of items to the module.
+    fn attribute(&mut self, of: &Name, paths: &mut Vec<String>) -> bool {
         let start = self.at;
         while !matches!(self.sign(0), Some('[')) {
             self.at += 1;
@@ -260,6 +261,10 @@ impl Reader<'_> {
                 (self.name(0).as_deref(), self.sign(1), self.tokens.get(self.at + 2))
             {
                 paths.push(path.clone());
+            }
+            if self.tokens.get(self.at + 1) == Some(&Token::Colons) && self.name(0).is_some() {
+                self.path(of);
+                continue;
             }
             self.at += 1;
             if depth == 0 {

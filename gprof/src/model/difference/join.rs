@@ -1,0 +1,130 @@
+//! Joins the functions of two builds by image and name.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::images::pairs;
+use crate::model::analysis::Analysis;
+use crate::program::symbols::functions::{FunctionId, Functions};
+use crate::program::symbols::sources::base as last_part;
+
+/// Functions that are compared with each other: those of the base, and those of the other profiles. A list is empty if the
+/// function was added or removed. A list has several functions if nothing tells which is which.
+pub(super) type Joined = [Vec<FunctionId>; 2];
+
+/// Joins all functions. Compilers' copies must count for their functions.
+///
+/// Functions of one image and symbol are joined. If several functions have the symbol, those of the same source file are
+/// joined; the others are joined in the order of their addresses if both builds have as many, and else all together. What
+/// has no counterpart then is joined by stable names. There the order of addresses says nothing.
+pub(super) fn join<'data>(base: &Analysis<'data>, new: &Analysis<'data>) -> Vec<Joined> {
+    let named = [base, new].map(|side| side.options.images.len());
+    let sides = Sides { all: [base, new], pairs: pairs(&base.images, &new.images, named) };
+    let whole = |side: &Analysis<'data>| side.functions.ids().filter(|id| side.functions.is_whole(*id)).collect();
+    let (mut joined, mut left) = (Vec::new(), Joined::default());
+    for group in sides.groups([base, new].map(whole), |functions, id| Cow::Borrowed(functions[id].name)) {
+        match is_one_sided(&group) {
+            true => left.iter_mut().zip(group).for_each(|(left, group)| left.extend(group)),
+            false => sides.divide(group, true, &mut joined),
+        }
+    }
+    for group in sides.groups(left, |functions, id| functions.stable_name(id)) {
+        sides.divide(group, false, &mut joined);
+    }
+    joined
+}
+
+fn is_one_sided([base, new]: &Joined) -> bool {
+    base.is_empty() || new.is_empty()
+}
+
+/// The base, and the other profiles.
+struct Sides<'a, 'data> {
+    all: [&'a Analysis<'data>; 2],
+    /// For each image of the other profiles, its image in the base.
+    pairs: Vec<Option<usize>>,
+}
+
+impl<'a, 'data> Sides<'a, 'data> {
+    /// Returns a number that is the same for both images of a pair.
+    fn image(&self, side: usize, id: FunctionId) -> usize {
+        let image = self.all[side].functions.image(id);
+        match side {
+            0 => image,
+            // Images without a pair come after those of the base.
+            _ => self.pairs.get(image).copied().flatten().unwrap_or(self.all[0].images.len() + image),
+        }
+    }
+
+    /// Groups functions by image and name. The functions of a group are in the order of their addresses.
+    fn groups(
+        &self,
+        functions: Joined,
+        name: impl Fn(&'a Functions<'data>, FunctionId) -> Cow<'a, [u8]>,
+    ) -> Vec<Joined> {
+        let mut all = Vec::new();
+        for (side, ids) in functions.into_iter().enumerate() {
+            let key = |id| (self.image(side, id), name(&self.all[side].functions, id), side, id);
+            all.extend(ids.into_iter().map(key));
+        }
+        all.sort();
+        let groups = all.chunk_by(|one, other| (one.0, &one.1) == (other.0, &other.1));
+        let group = |members: &[(usize, Cow<'_, [u8]>, usize, FunctionId)]| {
+            let mut group = Joined::default();
+            members.iter().for_each(|(_, _, side, id)| group[*side].push(*id));
+            group
+        };
+        groups.map(group).collect()
+    }
+
+    /// Joins the functions of a group.
+    fn divide(&self, group: Joined, by_order: bool, joined: &mut Vec<Joined>) {
+        if let ([_], [_]) = (group[0].as_slice(), group[1].as_slice()) {
+            joined.push(group);
+            return;
+        }
+        let is_ambiguous = !is_one_sided(&group);
+        let [base, new] = if is_ambiguous { self.divide_by_file(group, joined) } else { group };
+        if base.is_empty() || new.is_empty() {
+            joined.extend(base.into_iter().map(|id| [vec![id], Vec::new()]));
+            joined.extend(new.into_iter().map(|id| [Vec::new(), vec![id]]));
+        } else if by_order && base.len() == new.len() {
+            joined.extend(base.into_iter().zip(new).map(|(base, new)| [vec![base], vec![new]]));
+        } else {
+            joined.push([base, new]);
+        }
+    }
+
+    /// Joins the functions of a group that are in the same source file, and returns the others. Builds may be in different
+    /// directories, so the last parts of the paths count if the paths tell nothing.
+    fn divide_by_file(&self, group: Joined, joined: &mut Vec<Joined>) -> Joined {
+        let by_path = self.divide_by(group, |path| path, joined);
+        if is_one_sided(&by_path) { by_path } else { self.divide_by(by_path, last_part, joined) }
+    }
+
+    /// Joins the functions of a group that alone on their side have a part of the path of their source file. Returns the others.
+    fn divide_by(&self, group: Joined, part: fn(&[u8]) -> &[u8], joined: &mut Vec<Joined>) -> Joined {
+        let file = |side: usize, id: FunctionId| Some(part(self.all[side].source_location(id)?.file));
+        let mut of_file: HashMap<&[u8], Joined> = HashMap::new();
+        let mut others = Joined::default();
+        for (side, ids) in group.iter().enumerate() {
+            for id in ids {
+                match file(side, *id) {
+                    Some(file) => of_file.entry(file).or_default()[side].push(*id),
+                    None => others[side].push(*id),
+                }
+            }
+        }
+        let mut found: Vec<Joined> = of_file.into_values().collect();
+        // The order of the map is a matter of chance.
+        found.sort();
+        for group in found {
+            match (group[0].as_slice(), group[1].as_slice()) {
+                ([_], [_]) => joined.push(group),
+                _ => others.iter_mut().zip(group).for_each(|(others, group)| others.extend(group)),
+            }
+        }
+        others.iter_mut().for_each(|side| side.sort());
+        others
+    }
+}

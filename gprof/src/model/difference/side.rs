@@ -1,0 +1,107 @@
+//! The times of one side: of the base, or of the other profiles.
+
+use super::change::{Time, chance};
+use crate::model::analysis::Analysis;
+use crate::model::graph::Node;
+use crate::program::symbols::functions::FunctionId;
+
+/// One side of a difference.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side<'a, 'data> {
+    pub(super) analysis: &'a Analysis<'data>,
+    /// The samples of all rows.
+    pub(super) samples: f64,
+    /// By what the times and calls are multiplied.
+    pub(super) factor: f64,
+    /// The total time if it is the same on both sides by definition, so that only shares of it can change.
+    pub(super) whole: Option<f64>,
+}
+
+/// The times and calls of functions on one side.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Numbers {
+    pub(super) own: Time,
+    pub(super) inclusive: Time,
+    pub(super) calls: f64,
+    pub(super) is_used: bool,
+}
+
+/// Time outside of all functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Elsewhere {
+    Kernel,
+    Outside,
+}
+
+impl<'a, 'data> Side<'a, 'data> {
+    pub(super) fn new(analysis: &'a Analysis<'data>) -> Side<'a, 'data> {
+        let side = Side { analysis, samples: 0.0, factor: 1.0, whole: None };
+        let elsewhere = [Elsewhere::Kernel, Elsewhere::Outside].map(|elsewhere| side.samples_of(elsewhere));
+        let own = |id| analysis.call_graph.graph.share(id).own;
+        Side { samples: analysis.functions.ids().map(own).chain(elsewhere).sum(), ..side }
+    }
+
+    /// The time of a number of samples.
+    pub(super) fn time(&self, samples: f64) -> f64 {
+        self.analysis.clock.time(samples) * self.factor
+    }
+
+    /// The total time.
+    pub(super) fn total(&self) -> f64 {
+        self.time(self.samples)
+    }
+
+    /// A time of samples with the error of their number. No error is smaller than one sample: a time without a sample
+    /// may be that long.
+    ///
+    /// `error` is the error if the total number of samples is a matter of chance, too. If only shares of the total can
+    /// change, the result has the error of a share.
+    pub(super) fn exactly(&self, samples: f64, error: f64) -> Time {
+        let (time, sample) = (self.time(samples), self.time(1.0));
+        let of_share = if time > 0.0 { chance(time, self.whole) / time } else { 1.0 };
+        let variance = (error * sample).powi(2);
+        let spread = if time > 0.0 && variance > 0.0 { variance / time } else { sample };
+        Time { time, variance: Some((variance * of_share).max(sample * sample)), spread }
+    }
+
+    /// The sum of the numbers of functions. An empty list is a function that does not exist, so its time is 0 for certain.
+    pub(super) fn numbers(&self, ids: &[FunctionId]) -> Numbers {
+        if ids.is_empty() {
+            return Numbers { own: Time::NONE, inclusive: Time::NONE, ..Numbers::default() };
+        }
+        let graph = &self.analysis.call_graph.graph;
+        let (mut own, mut inclusive, mut calls, mut is_used) = ((0.0, 0.0), Time::NONE, 0.0, false);
+        for id in ids {
+            let times = self.analysis.times_of(*id);
+            let variance = (graph.share(*id).fraction * self.analysis.errors.of(Node::Function(*id))).powi(2);
+            own = (own.0 + times.own, own.1 + variance);
+            let below = (times.inclusive - times.own).max(0.0);
+            inclusive = inclusive.with(self.exactly(times.inclusive, (variance + below).sqrt()));
+            calls += times.calls as f64;
+            is_used |= graph.is_used(Node::Function(*id));
+        }
+        let own = self.exactly(own.0, own.1.sqrt());
+        let is_measured = self.analysis.stacks.is_some();
+        let inclusive = Time { variance: inclusive.variance.filter(|_| is_measured), ..inclusive };
+        Numbers { own, inclusive, calls: calls * self.factor, is_used }
+    }
+
+    /// The samples outside of all functions.
+    fn samples_of(&self, elsewhere: Elsewhere) -> f64 {
+        if !self.analysis.is_of_whole_program() {
+            return 0.0;
+        }
+        let (stats, images) = (self.analysis.stats(), self.analysis.stats().outside_images);
+        match elsewhere {
+            Elsewhere::Kernel => images.kernel as f64,
+            Elsewhere::Outside => stats.outside + images.vdso as f64 + images.elsewhere as f64,
+        }
+    }
+
+    /// The time outside of all functions.
+    pub(super) fn elsewhere(&self, elsewhere: Elsewhere) -> Numbers {
+        let samples = self.samples_of(elsewhere);
+        let own = self.exactly(samples, samples.abs().sqrt());
+        Numbers { own, inclusive: own, calls: 0.0, is_used: samples != 0.0 }
+    }
+}

@@ -1,9 +1,0 @@
-//! Times that tail calls leave in doubt.
-
-use super::number::Fixed;
-
-/// Returns the mark of an inclusive time that a tail call leaves in doubt, with the least and the longest time that are
-/// possible.
-pub(super) fn text((least, most): (f64, f64)) -> String {
-    format!("(?) {:.2} to {:.2}", Fixed(least + 0.0), Fixed(most + 0.0))
-}

@@ -1,0 +1,73 @@
+//! Numbers and marks as people read them.
+
+use crate::model::{Analysis, Change, DifferenceRow, Presence};
+use crate::terminal::visible;
+
+/// Returns the program and the profiles of a side.
+pub(crate) fn described(analysis: &Analysis<'_>) -> String {
+    let named = analysis.options.images.iter().map(|profiled| {
+        let profile = profiled.profiles.first().map(ToString::to_string).unwrap_or_default();
+        let more = profiled.profiles.len().saturating_sub(1);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{} with {profile}{more}", profiled.image.display())
+    });
+    visible(&named.collect::<Vec<_>>().join("; ")).into_owned()
+}
+
+/// Returns a time with its sign. What is rounded to zero has none.
+pub(crate) fn signed(number: f64) -> String {
+    with_sign(number, 2)
+}
+
+/// Returns the change in percent, with its sign.
+pub(crate) fn percent(change: &Change) -> String {
+    change.percent().map(|percent| with_sign(percent, 1)).unwrap_or_default()
+}
+
+/// Returns a change of calls, with its sign.
+pub(crate) fn signed_count(number: f64) -> String {
+    with_sign(number, 0)
+}
+
+fn with_sign(number: f64, decimals: usize) -> String {
+    let text = format!("{number:+.decimals$}");
+    let is_zero = text.bytes().all(|letter| matches!(letter, b'+' | b'-' | b'0' | b'.'));
+    if is_zero { text.trim_start_matches(['+', '-']).to_owned() } else { text }
+}
+
+/// Returns the standard error of a change, if it has one.
+pub(crate) fn error(change: &Change) -> String {
+    change.error.map(|error| format!("±{error:.2}")).unwrap_or_default()
+}
+
+/// Returns the sign that follows a change that is noise.
+pub(crate) fn noise_sign(change: &Change) -> &'static str {
+    if change.is_noise() == Some(true) { "~" } else { "" }
+}
+
+/// Returns what is to be known of a row: whether the change of its self time is noise, and whether the function was added or
+/// removed.
+pub(crate) fn mark(row: &DifferenceRow) -> &'static str {
+    match (row.presence, row.own.is_noise() == Some(true)) {
+        (Presence::Both, false) => "",
+        (Presence::Both, true) => "noise",
+        (Presence::Added, false) => "added",
+        (Presence::Added, true) => "added, noise",
+        (Presence::Removed, false) => "removed",
+        (Presence::Removed, true) => "removed, noise",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_have_no_sign() {
+        assert_eq!(
+            [0.0, -0.0, 0.004, -0.004, 0.01, -1.25].map(signed),
+            ["0.00", "0.00", "0.00", "0.00", "+0.01", "-1.25"]
+        );
+        assert_eq!([0.0, -0.4, 7.0, -7.0].map(signed_count), ["0", "0", "+7", "-7"]);
+    }
+}

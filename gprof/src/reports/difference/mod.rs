@@ -1,0 +1,5 @@
+//! What changed between a base and other profiles, as text: a report of [`Difference`](crate::model::Difference).
+
+pub mod cells;
+pub mod table;
+pub mod text;

@@ -1,0 +1,68 @@
+//! The difference as a table.
+
+use std::io::{self, Write};
+
+use super::super::difference::cells;
+use super::super::difference::text::{introduction, notes};
+use crate::model::{Difference, DifferenceRow};
+use crate::reports::table::cells::{Cells, printable};
+use crate::reports::table::drawing::{Frame, RowSink, RowStyle, column, draw, name_column, optional_column};
+use crate::terminal::Terminal;
+
+pub(crate) fn render(difference: &Difference<'_, '_>, terminal: &Terminal, out: &mut dyn Write) -> io::Result<()> {
+    introduction(difference, out)?;
+    let options = difference.new_analysis().options;
+    let unit = printable(difference.new_analysis().clock.dimension.as_bytes());
+    let of = |what: &str, number: &str| format!("{what}\n{number}\n{unit}");
+    let mut columns = vec![
+        optional_column(5, of("self", "base")),
+        column(of("self", "now")),
+        column(of("self", "change")),
+        optional_column(6, "self\n%"),
+        optional_column(1, of("inclusive", "base")),
+        optional_column(2, of("inclusive", "now")),
+        optional_column(7, of("inclusive", "change")),
+        optional_column(2, "inclusive\n%"),
+        optional_column(1, "calls\nbase"),
+        optional_column(3, "calls\nnow"),
+        optional_column(4, "calls\nchange"),
+        optional_column(0, "calls\n%"),
+        column("mark"),
+        name_column("name"),
+    ];
+    if options.errors {
+        columns.insert(3, column("self\nerror"));
+    }
+    let hand_over = |_, take: RowSink<'_>| {
+        let mut cells = Cells::default();
+        for row in &difference.rows {
+            cells.clear();
+            fill(&mut cells, difference, row, options.errors);
+            take(RowStyle::default(), &cells)?;
+        }
+        Ok(())
+    };
+    draw(&columns, hand_over, Frame::new(terminal, options), out)?;
+    notes(difference, out)
+}
+
+fn fill(cells: &mut Cells, difference: &Difference<'_, '_>, row: &DifferenceRow, has_errors: bool) {
+    let DifferenceRow { own, inclusive, calls, .. } = row;
+    cells.fixed(own.old, 2);
+    cells.fixed(own.new, 2);
+    cells.text(&cells::signed(own.absolute()));
+    if has_errors {
+        cells.text(&cells::error(own));
+    }
+    cells.text(&cells::percent(own));
+    cells.fixed(inclusive.old, 2);
+    cells.fixed(inclusive.new, 2);
+    cells.text(&format!("{}{}", cells::signed(inclusive.absolute()), cells::noise_sign(inclusive)));
+    cells.text(&cells::percent(inclusive));
+    cells.text(&format!("{:.0}", calls.old));
+    cells.text(&format!("{:.0}", calls.new));
+    cells.text(&cells::signed_count(calls.absolute()));
+    cells.text(&cells::percent(calls));
+    cells.text(cells::mark(row));
+    cells.name(|columns| columns.text(&difference.row_name(row)));
+}

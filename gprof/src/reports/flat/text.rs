@@ -1,0 +1,110 @@
+//! The flat profile: one row for each function.
+
+use std::io::{self, Write};
+
+use crate::model::{Analysis, Clock};
+use crate::question::options::Options;
+use crate::reports::number::{Fixed, General};
+use crate::reports::{doubts, errors, explanations, names, stacks};
+
+pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    if options.traditional && !options.brief {
+        out.write_all(b"\n\n\nflat profile:\n")?;
+        out.write_all(explanations::FLAT.as_bytes())?;
+    }
+    introduction(analysis, options, out)?;
+    let widths = widths(analysis, options);
+    columns(analysis, options, widths, out)?;
+    let [own_width, all_width] = widths;
+    for row in analysis.flat_rows() {
+        let [percent, cumulative, own] = [row.percent, row.cumulative, row.self_time].map(Fixed);
+        if options.traditional {
+            write!(out, "{percent:5.1} {cumulative:10.2} {own:8.2}")?;
+        } else {
+            write!(out, "{percent:6.2} {cumulative:9.2} {own:8.2}")?;
+        }
+        if options.errors {
+            write!(out, " {:>width$}", errors::text(row.error), width = errors::WIDTH)?;
+        }
+        match row.per_call.map(|(own, all)| (Fixed(own), Fixed(all))) {
+            None => write!(out, " {:8} {:own_width$} {:all_width$}  ", "", "", "")?,
+            Some((own, all)) => write!(out, " {:8} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
+        }
+        if options.traditional && analysis.call_graph.is_known {
+            names::write_numbered(analysis, row.function, out)?;
+        } else {
+            out.write_all(&analysis.row_name(&row))?;
+        }
+        if let Some(range) = row.range {
+            write!(out, " {}", doubts::text(range))?;
+        }
+        out.write_all(b"\n")?;
+    }
+    if options.traditional {
+        return Ok(());
+    }
+    explanations::explain(explanations::FLAT, options, out)?;
+    explanations::explain_doubts(analysis.flat_rows().any(|row| row.range.is_some()), options, out)
+}
+
+/// Writes the text above the columns.
+pub(crate) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let clock = &analysis.clock;
+    let dimension = String::from_utf8_lossy(clock.dimension.as_bytes());
+    if options.traditional {
+        let total = analysis.flat.total;
+        write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
+        if total > 0.0 {
+            write!(out, " for {:.2}% of {:.2} {dimension}\n\n", Clock::percent_of_one(total), clock.time(total))?;
+        }
+    } else {
+        write!(out, "Flat profile:\n\nEach sample counts as {} {dimension}.\n", General(clock.time(1.0)))?;
+    }
+    // A total of NaN must not print this line, so the comparison must not be negated.
+    if analysis.flat.total <= 0.0 {
+        out.write_all(b" no time accumulated\n\n")?;
+    }
+    // The calls are those of all runs, so total times for each call are too short if some runs have no stacks.
+    if let Some(sums) = analysis.stacks().filter(|sums| sums.lack_runs()) {
+        writeln!(out, "total: {}", stacks::summary(sums))?;
+    }
+    Ok(())
+}
+
+/// Returns the unit of the times for each call.
+pub(crate) fn unit(analysis: &Analysis<'_>) -> String {
+    format!("{}{}/call", analysis.flat.unit.prefix, char::from(analysis.clock.abbrev))
+}
+
+/// The width of each column of times for each call in GNU's and the BSDs' layouts.
+const OF_CALL: usize = 8;
+
+/// Returns the widths of the columns of times for each call: wide enough for the one call of `main` in nanoseconds. In
+/// GNU's and the BSDs' layouts, a number that is too wide moves the rest of its row.
+fn widths(analysis: &Analysis<'_>, options: &Options) -> [usize; 2] {
+    let mut most = [0.0_f64; 2];
+    if options.rules.widens_columns {
+        for (own, all) in analysis.flat_rows().filter_map(|row| row.per_call) {
+            most = [most[0].max(own), most[1].max(all)];
+        }
+    }
+    most.map(|most| format!("{:.2}", Fixed(most)).len().max(OF_CALL))
+}
+
+fn columns(analysis: &Analysis<'_>, options: &Options, [own, all]: [usize; 2], out: &mut dyn Write) -> io::Result<()> {
+    let dimension = String::from_utf8_lossy(analysis.clock.dimension.as_bytes());
+    let unit = unit(analysis);
+    let (blank, error) =
+        if options.errors { (format!(" {:1$}", "", errors::WIDTH), "   error") } else { (String::new(), "") };
+    let (more, still_more) = (own - OF_CALL, all - OF_CALL);
+    writeln!(
+        out,
+        "  %   cumulative   self  {blank}        {:more$}    self {:still_more$}    total           ",
+        "", ""
+    )?;
+    writeln!(
+        out,
+        "{:>5} {dimension:>9.9}  {dimension:>8.8}{error} {:>8} {unit:>own$.8} {unit:>all$.8}  {:8}",
+        "time", "calls", "name"
+    )
+}

@@ -1,0 +1,6 @@
+//! How tables are drawn.
+
+pub mod cells;
+pub mod drawing;
+
+pub(crate) use drawing::Frame;

@@ -1,0 +1,134 @@
+//! The content of all input files except profiles: images, and files in which the user describes symbols.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::error::Error;
+use crate::program::image::{self, DEFAULT_DIRECTORY, Image, ImageStorage, Policy, files};
+use crate::question::files::{KnownForm, ProfilePath};
+use crate::question::options::Options;
+use crate::sources::profile_file;
+use crate::sources::universal::{self, Choice};
+
+/// The bytes of an image, and further storage that the image borrows from.
+pub(super) struct ImageFile {
+    pub(super) path: PathBuf,
+    pub(super) bytes: Vec<u8>,
+    /// The open file, if parts of the file are not in `bytes`.
+    pub(super) unread: Option<File>,
+    pub(super) storage: ImageStorage,
+    /// A message for the user: which image of a universal file these bytes are.
+    pub(super) note: Option<String>,
+    /// The file if it was opened again.
+    reopened: OnceLock<Option<File>>,
+}
+
+impl ImageFile {
+    /// Makes a file of bytes that were read from `path`.
+    pub(super) fn new(path: PathBuf, bytes: Vec<u8>) -> ImageFile {
+        ImageFile { path, bytes, unread: None, storage: ImageStorage::default(), note: None, reopened: OnceLock::new() }
+    }
+
+    /// Opens the file again, for code that was not read. Returns `None` if the file cannot be opened, or has another length
+    /// than before.
+    pub(super) fn reopened(&self) -> Option<&File> {
+        let open = || {
+            let file = files::open_regular(&self.path).ok()?;
+            let is_same = file.metadata().ok()?.len() == self.bytes.len() as u64;
+            is_same.then_some(file)
+        };
+        self.reopened.get_or_init(open).as_ref()
+    }
+
+    /// Reads an image. Reads its machine code only `with_code`.
+    ///
+    /// # Errors
+    ///
+    /// When the path names no regular file, or the file cannot be read.
+    pub(super) fn read(path: &Path, with_code: bool) -> Result<ImageFile, Error> {
+        let read = image::read_open(path, with_code);
+        let (bytes, unread) = read.map_err(|source| profile_file::unread(path.display().to_string(), source))?;
+        Ok(ImageFile { unread, ..ImageFile::new(path.to_owned(), bytes) })
+    }
+
+    /// Keeps one slice of a universal file: the slice whose word size, byte order, and addresses fit the first profile. Other
+    /// files stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// When the file is damaged, or not exactly one slice fits.
+    pub(super) fn slice_for(self, profiles: &[ProfilePath], known: &KnownForm) -> Result<ImageFile, Error> {
+        Ok(match universal::choose(&self.path, &self.bytes, profiles, known)? {
+            Some(Choice { bytes, note }) => ImageFile { note, ..ImageFile::new(self.path, bytes) },
+            None => self,
+        })
+    }
+
+    /// Tells the user how these bytes were chosen, if there was a choice.
+    pub(super) fn tell(&self, messages: &mut dyn Write) {
+        if let Some(note) = &self.note {
+            // A message that cannot be written is dropped: nobody can read it.
+            let _ = writeln!(messages, "gprof: {}: {note}", self.path.display());
+        }
+    }
+
+    /// Parses the image, and finds its debug information if that is in a separate file.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not an image.
+    pub(super) fn parse(&self, options: &Options) -> Result<Image<'_>, Error> {
+        let policy = options.rules.symbols;
+        let mut image = self.parse_with(policy)?;
+        let system = PathBuf::from(DEFAULT_DIRECTORY);
+        let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();
+        image.find_debug_file(&self.path, &directories, policy, &self.storage);
+        Ok(image)
+    }
+
+    /// Parses the image, with the symbols that a policy selects.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not an image.
+    pub(super) fn parse_with(&self, policy: Policy) -> Result<Image<'_>, Error> {
+        let image = Image::parse(&self.bytes, policy, &self.storage);
+        image.map_err(|source| Error::Image { file: self.path.display().to_string(), source })
+    }
+}
+
+/// All files that a [`super::Loaded`] borrows from.
+#[derive(Default)]
+pub(super) struct InputFiles {
+    /// The images that the user named.
+    pub(super) named: Vec<ImageFile>,
+    /// The shared objects that runs used. These are known once the profiles are read.
+    pub(super) shared_objects: OnceLock<Vec<ImageFile>>,
+    /// The content of the file of symbols (`-S`).
+    pub(super) symbols: Option<Vec<u8>>,
+    /// The content of the map of object files (`-R`).
+    pub(super) file_map: Option<Vec<u8>>,
+}
+
+impl InputFiles {
+    /// Reads the files that the options name.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read.
+    pub(super) fn read(options: &Options) -> Result<InputFiles, Error> {
+        let named = options.images.iter().map(|profiled| {
+            let file = ImageFile::read(&profiled.image, options.static_calls)?;
+            file.slice_for(&profiled.profiles, &options.known_form)
+        });
+        let text = |path: &PathBuf| profile_file::bytes(&ProfilePath::File(path.clone()));
+        Ok(InputFiles {
+            named: named.collect::<Result<_, _>>()?,
+            shared_objects: OnceLock::new(),
+            symbols: options.symbols.as_ref().map(text).transpose()?,
+            file_map: options.file_map.as_ref().map(text).transpose()?,
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! Reads the files that the options name, and what runs left beside these files: images, profiles, side files, and the
+//! lists of shared objects that older runtimes wrote.
+//!
+//! This module reads all input files except two kinds: separate files with debug information, which
+//! [`mod@crate::program::image`] finds by itself, and source files, which the annotated source report reads.
+
+mod address_mismatch;
+pub(crate) mod base;
+pub(crate) mod bsd;
+mod build_mismatch;
+mod call_mismatch;
+pub mod conservation;
+pub(crate) mod contents;
+pub(crate) mod cut_words;
+pub(crate) mod extract;
+mod image_runs;
+mod input_files;
+mod loaded;
+mod loading;
+pub mod outside;
+mod parallel;
+pub mod profile_file;
+mod profile_sum;
+mod raw_samples;
+mod runs;
+mod shared_objects;
+pub mod side_info;
+mod side_sum;
+mod slide;
+mod stack_tree;
+pub mod stacks;
+pub(crate) mod sum;
+mod thread;
+mod threads;
+mod universal;
+
+use std::sync::Arc;
+
+use gmon::Profile;
+
+use crate::error::Error;
+use crate::program::image::address_space::Images;
+use crate::question::options::Options;
+use crate::question::reports::Contents;
+use crate::terminal::progress::Progress;
+use input_files::{ImageFile, InputFiles};
+pub use loaded::Loaded;
+use loaded::{Parsed, ParsedFiles};
+use loading::Loading;
+
+/// Reads all input files of a report. Warnings go to `progress`.
+///
+/// # Errors
+///
+/// When a file cannot be read, has the wrong type, or is not compatible with the other files.
+pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
+    progress.tell("reading the program");
+    let files = InputFiles::read(options)?;
+    let mut loading = Loading::new(options);
+    let parsed = ParsedFiles::try_new(files, |files| loading.parse(files, progress))?;
+    let loaded = loading.finish(Arc::new(parsed));
+    if options.strict && !loaded.mismatches.is_empty() { Err(Error::Mismatch) } else { Ok(loaded) }
+}
+
+/// Checks that the images that the options name can be read.
+///
+/// # Errors
+///
+/// When a file cannot be read, or is no image.
+pub(crate) fn check_images(options: &Options) -> Result<(), Error> {
+    let files = InputFiles::read(options)?;
+    files.named.iter().try_for_each(|file| file.parse(options).map(|_| ()))
+}
+
+/// Reads the profiles again, with the images as they were read before. Returns `None` if the runs have other shared objects
+/// than before: then everything must be read.
+///
+/// # Errors
+///
+/// When a profile cannot be read, or is not compatible with the other files.
+pub(crate) fn load_again(
+    before: &Loaded,
+    options: &Options,
+    progress: &mut Progress<'_>,
+) -> Result<Option<Loaded>, Error> {
+    let mut loading = Loading::new(options);
+    let are_known = loading.read_again(&before.parsed, progress)?;
+    Ok(are_known.then(|| loading.finish(Arc::clone(&before.parsed))))
+}
+
+/// Takes an image and the sum of its profiles from memory. The image stands for the first image of the options; the
+/// profiles that the options name are not read. [`Loaded::with_stacks`] adds stacks.
+///
+/// # Errors
+///
+/// When the bytes are not an image, or the options name a file of symbols (`-S`) or a map of object files (`-R`).
+pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Result<Loaded, Error> {
+    if options.symbols.is_some() || options.file_map.is_some() {
+        return Err(Error::Usage("'-S' and '-R' need files, and the image is in memory: leave them out".to_owned()));
+    }
+    let path = options.images.first().map(|named| named.image.clone()).unwrap_or_default();
+    let files = InputFiles { named: vec![ImageFile::new(path, image)], ..InputFiles::default() };
+    let parsed = ParsedFiles::try_new(files, |files| {
+        let images = match files.named.first() {
+            Some(file) => Images::alone(file.parse(options)?),
+            None => Images::default(),
+        };
+        Ok::<_, Error>(Parsed { images, file_map: None })
+    })?;
+    let contents = Contents { samples: true, calls: true, callers: false };
+    Ok(Loaded::without_sides(parsed, profile, contents))
+}
