@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::str;
 
 use crate::ReadError;
-use crate::read::Result;
+use crate::decode::Result;
 use crate::side_file::Checksum;
 
 /// The header of a list: the profile that the list belongs to, and the program that wrote the profile.

@@ -1,9 +1,10 @@
 //! The conformance suite: the crate reads each file of testdata/format as the suite says, and writes it again.
 
+use std::mem::discriminant;
 use std::{fs, io};
 
 use crate::suite::{Case, cases, dump, meaning};
-use gmon::{Encoding, Hints, Profile, ReadError, Records, detect, detect_reader, read_as, write};
+use gmon::{Encoding, Form, Hints, Profile, ReadError, Records, detect, detect_reader, read_as, write};
 use serde_json::Value;
 
 fn read(case: &Case) -> Result<(Encoding, Profile), ReadError> {
@@ -63,6 +64,15 @@ fn canonical_files_are_written_again() {
         let written = write(&profile, encoding);
         (written.as_ref() != Ok(&case.bytes)).then(|| format!("wrote {written:02x?}"))
     });
+}
+
+/// A form of the list without a dump would be a form that no other reader can check.
+#[test]
+fn each_form_has_a_dump_that_is_written_again() {
+    let canonical = cases().into_iter().filter(|case| case.member("canonical") == &Value::Bool(true));
+    let written: Vec<_> = canonical.map(|case| discriminant(&read(&case).unwrap().0.form)).collect();
+    let missing: Vec<_> = Form::ALL.iter().filter(|form| !written.contains(&discriminant(*form))).collect();
+    assert!(missing.is_empty(), "testdata/format has no canonical dump of {missing:?}");
 }
 
 /// Reads a file record by record, without having the file in memory.

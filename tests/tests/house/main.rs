@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod contributing;
+mod dialects;
 mod examples;
 mod manual;
 mod readme;

@@ -1,9 +1,9 @@
 //! Reads the tree of calling contexts.
 
 use crate::Field;
+use crate::decode::cursor::Cursor;
 use crate::encode::side_file::{Place, unzigzag};
 use crate::layout::side_file::{FIRST_RESERVED, PROGRAM};
-use crate::read::cursor::Cursor;
 use crate::side_file::content::{Refused, SideFile};
 use crate::side_file::contexts::Node;
 use crate::side_file::read::result::Result;

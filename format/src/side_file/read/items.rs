@@ -1,9 +1,9 @@
 //! Reads the items in the parts of a side file.
 
 use crate::Field;
+use crate::decode::cursor::Cursor;
 use crate::encode::side_file::{Call, CutReason, Place, unzigzag};
 use crate::layout::side_file::{IS_CLOSED, IS_PROGRAM, IS_VDSO};
-use crate::read::cursor::Cursor;
 use crate::side_file::content::{Refused, SideFile};
 use crate::side_file::counts::Thread;
 use crate::side_file::object::{Identity, Kind, Mapping, Object};

@@ -6,12 +6,12 @@ mod raw;
 mod result;
 
 use super::content::{Checksum, Refused, SideFile};
+use crate::decode::cursor::Cursor;
 use crate::encode::side_file::padding_size;
 use crate::layout::side_file::{
     BIG, CALLS, CONTEXTS, CUTS, END, FILLER, HEADER_SIZE, LITTLE, LIVE, MAGIC, MAJOR, MAPPINGS, OBJECTS,
     PART_HEADER_SIZE, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS, REQUIRED, SAMPLES, THREADS, Tag,
 };
-use crate::read::cursor::Cursor;
 use crate::{Field, Order, Part, SideFileReadError, Word};
 use raw::Raw;
 use result::Result;

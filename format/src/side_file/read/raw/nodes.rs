@@ -6,10 +6,10 @@ use super::places::Places;
 use super::samples::Outside;
 use super::threads::RawThreads;
 use crate::Field;
+use crate::decode::cursor::Cursor;
 use crate::encode::side_file::{CutReason, Place};
 use crate::layout::side_file::{ELSEWHERE, RAW_NODE_SIZE, THREAD};
 use crate::older_rust::is_multiple;
-use crate::read::cursor::Cursor;
 use crate::side_file::content::{Added, Refused, SideFile};
 use crate::side_file::read::result::Result;
 

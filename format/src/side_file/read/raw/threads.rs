@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::decode::cursor::Cursor;
 use crate::layout::side_file::{RAW_THREAD_SIZE, THREAD};
-use crate::read::cursor::Cursor;
 use crate::side_file::content::SideFile;
 use crate::side_file::counts::Thread;
 use crate::side_file::read::result::Result;
