@@ -6,7 +6,7 @@ use crate::detection::{Detection, foreign};
 use crate::families::family::Sign;
 use crate::families::{find_hinted, find_signed};
 use crate::read::read_as;
-use crate::{Hints, Profile, ReadError};
+use crate::{Error, Hints, Profile};
 
 impl Profile {
     /// Reads a profile of any form without hints: [`read`](crate::read()).
@@ -42,8 +42,8 @@ pub fn read(bytes: &[u8], hints: &Hints) -> Result<Profile> {
 ///
 /// # Errors
 ///
-/// [`ReadError::Foreign`] and [`ReadError::Unknown`] for files that are not profiles,
-/// [`ReadError::OtherEncoding`] for a profile that the hints exclude, [`ReadError::Ambiguous`] for a profile that has
+/// [`Error::Foreign`] and [`Error::Unknown`] for files that are not profiles,
+/// [`Error::OtherEncoding`] for a profile that the hints exclude, [`Error::Ambiguous`] for a profile that has
 /// more than one meaning, and the errors of [`read_as`] for a profile that is too damaged to detect the encoding.
 ///
 /// A program that converts a file of any form, and prints the evidence for the form:
@@ -67,7 +67,7 @@ pub fn detect(bytes: &[u8], hints: &Hints) -> Result<Detection> {
 ///
 /// # Errors
 ///
-/// As for [`detect`], and [`ReadError::Io`] if the file cannot be read.
+/// As for [`detect`], and [`Error::Io`] if the file cannot be read.
 #[cfg(feature = "std")]
 pub fn detect_reader<R: std::io::Read + std::io::Seek>(reader: R, hints: &Hints) -> Result<Detection> {
     let mut file = crate::detection::file::in_pieces::InPieces::new(reader)?;
@@ -85,7 +85,7 @@ fn find(file: &mut impl File, hints: &Hints) -> Result<Detection> {
     match find_once(file, hints).map(with_model) {
         Err(error) if hints.word().is_some() || hints.order().is_some() => {
             match find_once(file, &hints.without_layout()) {
-                Ok(found) => Err(ReadError::OtherEncoding { found: found.encoding() }),
+                Ok(found) => Err(Error::OtherEncoding { found: found.encoding() }),
                 Err(_) => Err(error),
             }
         }
@@ -95,7 +95,7 @@ fn find(file: &mut impl File, hints: &Hints) -> Result<Detection> {
 
 fn find_once(file: &mut impl File, hints: &Hints) -> Result<Detection> {
     if file.start().is_empty() {
-        return Err(ReadError::Empty);
+        return Err(Error::Empty);
     }
     if let Some(form) = hints.form() {
         return find_hinted(file, form, hints);

@@ -118,10 +118,7 @@ pub use encoding::{Counter, CounterWidth, DataModel, Encoding, Form, OldHeader, 
 #[cfg(feature = "std")]
 pub use error::IoError;
 #[cfg(feature = "alloc")]
-pub use error::{
-    Error, ErrorKind, Field, Foreign, HistogramError, Part, ReadError, SideFileBuildError, SideFileReadError,
-    SideFileSumError, SumError, WriteError,
-};
+pub use error::{Error, ErrorKind, Foreign, Part};
 #[cfg(feature = "alloc")]
 pub use hints::{HintKind, Hints};
 #[cfg(feature = "alloc")]

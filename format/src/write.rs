@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::families::write as write_form;
 use crate::output::Output;
-use crate::{Encoding, Profile, WriteError};
+use crate::{Encoding, Error, Profile};
 
 /// The maximum size in bytes of records that [`write()`] repeats because a count does not fit its field, and of the empty
 /// bins that a sparse histogram does not store: 1 GiB. A histogram of
@@ -38,7 +38,7 @@ pub const REPEAT_LIMIT: u64 = 1 << 30;
 /// * in all forms except GNU's, basic-block counts, or a dimension other than seconds.
 ///
 /// When repeated records, or the empty bins of sparse histograms, exceed [`REPEAT_LIMIT`], or a size exceeds its field.
-pub fn write(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>, WriteError> {
+pub fn write(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>, Error> {
     write_within(profile, encoding, REPEAT_LIMIT)
 }
 
@@ -48,7 +48,7 @@ pub fn write(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>, WriteErro
 /// # Errors
 ///
 /// As for [`write()`].
-pub fn write_within(profile: &Profile, encoding: Encoding, repeat_limit: u64) -> Result<Vec<u8>, WriteError> {
+pub fn write_within(profile: &Profile, encoding: Encoding, repeat_limit: u64) -> Result<Vec<u8>, Error> {
     let mut output = Output::new(encoding.word(), encoding.order);
     write_form(profile, encoding, repeat_limit, &mut output)?;
     output.finish()
@@ -59,9 +59,9 @@ pub fn write_within(profile: &Profile, encoding: Encoding, repeat_limit: u64) ->
 ///
 /// # Errors
 ///
-/// As for [`write()`], and [`WriteError::Io`] if the writer fails.
+/// As for [`write()`], and [`Error::Io`] if the writer fails.
 #[cfg(feature = "std")]
-pub fn write_to(profile: &Profile, encoding: Encoding, writer: impl std::io::Write) -> Result<(), WriteError> {
+pub fn write_to(profile: &Profile, encoding: Encoding, writer: impl std::io::Write) -> Result<(), Error> {
     write_to_within(profile, encoding, REPEAT_LIMIT, writer)
 }
 
@@ -76,16 +76,16 @@ pub fn write_to_within(
     encoding: Encoding,
     repeat_limit: u64,
     writer: impl std::io::Write,
-) -> Result<(), WriteError> {
+) -> Result<(), Error> {
     struct Io<W>(W);
     impl<W: std::io::Write> crate::output::Target for Io<W> {
-        fn take(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-            Ok(self.0.write_all(bytes)?)
+        fn take(&mut self, bytes: &[u8]) -> Result<(), Error> {
+            self.0.write_all(bytes).map_err(Error::writing)
         }
     }
     let mut target = Io(writer);
     let mut output = Output::to(&mut target, encoding.word(), encoding.order);
     write_form(profile, encoding, repeat_limit, &mut output)?;
     output.finish()?;
-    Ok(target.0.flush()?)
+    target.0.flush().map_err(Error::writing)
 }

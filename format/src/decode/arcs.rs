@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::Result;
 use super::cursor::{Cursor, u32_of, u64_of};
-use crate::{Arc, DataModel, Part, ReadError, Record};
+use crate::{Arc, DataModel, Error, Part, Record};
 
 /// The next arc, `None` at the end of the file.
 pub(crate) fn next_arc(cursor: &mut Cursor<'_>, model: DataModel) -> Result<Option<Record>> {
@@ -14,7 +14,7 @@ pub(crate) fn next_arc(cursor: &mut Cursor<'_>, model: DataModel) -> Result<Opti
         return Ok(None);
     }
     if left < size {
-        return Err(ReadError::PartialArc { left, size, offset: cursor.offset() });
+        return Err(Error::PartialArc { left, size, offset: cursor.offset() });
     }
     let (frompc, selfpc) = (cursor.word()?, cursor.word()?);
     let count = match model {

@@ -7,7 +7,7 @@ use core::ops::Range;
 use super::Result;
 use super::cursor::{Cursor, u16_of, u32_of, u64_of};
 use crate::older_rust::arrays;
-use crate::{Bins, Counter, CounterWidth, Histogram, Order, ReadError, Unit};
+use crate::{Bins, Counter, CounterWidth, Error, Histogram, Order, Unit};
 
 /// All whole counters in the bytes.
 pub(crate) fn read(bytes: &[u8], counter: Counter, order: Order) -> Bins {
@@ -48,7 +48,7 @@ fn chunks<const N: usize, T: Copy + Default>(bytes: &[u8], count: impl Fn([u8; N
 pub(crate) fn histogram(range: Range<u64>, offset: u64, unit: Unit, samples: Cursor<'_>) -> Result<Option<Histogram>> {
     let size = samples.left();
     if size % 2 != 0 {
-        return Err(ReadError::PartialBin { size, width: 2, offset: samples.offset() });
+        return Err(Error::PartialBin { size, width: 2, offset: samples.offset() });
     }
     check_range(range.start, range.end, size / 2, offset)?;
     let bins = read(samples.rest(), Counter::U16, samples.order());
@@ -58,11 +58,11 @@ pub(crate) fn histogram(range: Range<u64>, offset: u64, unit: Unit, samples: Cur
 /// Checks that an address range fits a number of bins. The range is at this offset.
 pub(crate) fn check_range(lowpc: u64, highpc: u64, bins: u64, offset: u64) -> Result<()> {
     if highpc < lowpc {
-        return Err(ReadError::BadRange { lowpc, highpc, offset });
+        return Err(Error::BadRange { lowpc, highpc, offset });
     }
     match (highpc == lowpc, bins == 0) {
-        (true, false) => Err(ReadError::NoRange { bins, lowpc, offset }),
-        (false, true) => Err(ReadError::NoBins { range: lowpc..highpc, offset }),
+        (true, false) => Err(Error::NoRange { bins, lowpc, offset }),
+        (false, true) => Err(Error::NoBins { range: lowpc..highpc, offset }),
         _ => Ok(()),
     }
 }

@@ -5,9 +5,9 @@ use core::slice::ChunksExact;
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
 use crate::encode::side_file::read_number;
-use crate::{Order, Part, ReadError, SideFileReadError, Word};
+use crate::{Error, Order, Part, Word};
 
-/// The bytes end too early. Each reader makes an error of its own of this error.
+/// The bytes end too early: a part of [`Error`] that is small enough for the inner loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Truncated {
     part: Part,
@@ -16,15 +16,9 @@ pub(crate) struct Truncated {
     offset: u64,
 }
 
-impl From<Truncated> for ReadError {
-    fn from(Truncated { part, needed, left, offset }: Truncated) -> ReadError {
-        ReadError::Truncated { part, needed, left, offset }
-    }
-}
-
-impl From<Truncated> for SideFileReadError {
-    fn from(Truncated { part, needed, left, offset }: Truncated) -> SideFileReadError {
-        SideFileReadError::Truncated { part, needed, left, offset }
+impl From<Truncated> for Error {
+    fn from(Truncated { part, needed, left, offset }: Truncated) -> Error {
+        Error::Truncated { part, needed, left, offset }
     }
 }
 
@@ -193,30 +187,30 @@ impl<'a> Cursor<'a> {
 
     /// Reads a number in LEB128. It may have useless bytes, up to a length of ten bytes: a writer may leave room for
     /// a larger number.
-    pub(crate) fn number(&mut self) -> Result<u64, SideFileReadError> {
+    pub(crate) fn number(&mut self) -> Result<u64, Error> {
         if let Some((value, size)) = read_number(self.bytes) {
             self.split(size as u64, self.part)?;
             return Ok(value);
         }
         match self.left() {
             0..10 if self.bytes.iter().all(|byte| byte & 0x80 != 0) => Err(self.more(self.part).into()),
-            _ => Err(SideFileReadError::WideNumber { offset: self.offset }),
+            _ => Err(Error::WideNumber { offset: self.offset }),
         }
     }
 
     /// Reads a number in LEB128, and then that many bytes.
-    pub(crate) fn string(&mut self) -> Result<&'a [u8], SideFileReadError> {
+    pub(crate) fn string(&mut self) -> Result<&'a [u8], Error> {
         let length = self.number()?;
         Ok(self.split(length, self.part)?.rest())
     }
 
     /// Reads the bytes before the next NUL, which must be one of the next `limit` bytes, and skips the NUL.
-    pub(crate) fn string_within(&mut self, limit: u64, part: Part) -> Result<&'a [u8], ReadError> {
+    pub(crate) fn string_within(&mut self, limit: u64, part: Part) -> Result<&'a [u8], Error> {
         let within = usize::try_from(limit).ok().and_then(|limit| self.bytes.get(..limit)).unwrap_or(self.bytes);
         let Some(length) = within.iter().position(|byte| *byte == 0) else {
             return Err(match self.left() < limit {
                 true => self.more(part).into(),
-                false => ReadError::Unterminated { part, offset: self.offset },
+                false => Error::Unterminated { part, offset: self.offset },
             });
         };
         let string = self.split(length as u64, part)?;

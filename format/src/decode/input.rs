@@ -49,6 +49,7 @@ pub(crate) mod stream {
     use std::vec::Vec;
 
     use super::{Input, Result};
+    use crate::Error;
 
     /// A file that is read in pieces.
     #[derive(Debug)]
@@ -87,7 +88,8 @@ pub(crate) mod stream {
             self.buffer.drain(..self.start.min(self.buffer.len()));
             self.start = 0;
             // The length is not trusted: the buffer grows as bytes arrive.
-            let read = self.reader.by_ref().take(missing as u64).read_to_end(&mut self.buffer)?;
+            let read =
+                self.reader.by_ref().take(missing as u64).read_to_end(&mut self.buffer).map_err(Error::reading)?;
             self.is_at_end = read < missing;
             Ok(())
         }

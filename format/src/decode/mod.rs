@@ -8,15 +8,15 @@ pub(crate) mod walk;
 
 use alloc::vec::Vec;
 
-use crate::{Arc, Encoding, Part, ReadError, Record};
+use crate::{Arc, Encoding, Error, Part, Record};
 use cursor::Cursor;
 
 /// The result of the readers.
-pub(crate) type Result<T> = core::result::Result<T, ReadError>;
+pub(crate) type Result<T> = core::result::Result<T, Error>;
 
 /// The decoder of one form.
 ///
-/// A decoder has a small state, consumes from the cursor, and never looks back. After [`ReadError::Truncated`], the
+/// A decoder has a small state, consumes from the cursor, and never looks back. After [`Error::Truncated`], the
 /// caller may read more of the file and call a copy of the decoder again at the same place.
 pub(crate) trait Decode: Clone {
     /// Decodes the next record at the cursor; `None` at the end of the file. If the file may go on after the known bytes,
@@ -48,7 +48,7 @@ pub(crate) trait Decode: Clone {
 /// An error for a form with a C `long` if the encoding has a `long` of 32 bits beside 64-bit addresses, as only Windows
 /// has. Windows writes none of these forms, except for 4.4BSD's.
 pub(crate) fn refuse_narrow_long(encoding: Encoding) -> Result<()> {
-    if encoding.has_narrow_long() { Err(ReadError::NoNarrowLong { encoding }) } else { Ok(()) }
+    if encoding.has_narrow_long() { Err(Error::NoNarrowLong { encoding }) } else { Ok(()) }
 }
 
 /// The number of bytes after the end so far. They are skipped one piece after the other, so that a file that is far too long
@@ -64,7 +64,7 @@ impl Trailing {
         self.0 = self.0.saturating_add(left);
         match self.0 {
             left @ 1.. if !cursor.may_go_on() => {
-                Err(ReadError::Trailing { left, offset: cursor.offset().saturating_sub(left) })
+                Err(Error::Trailing { left, offset: cursor.offset().saturating_sub(left) })
             }
             _ => Ok(None),
         }
@@ -86,7 +86,7 @@ impl ImageCount {
     pub(crate) fn count(&mut self, offset: u64) -> Result<()> {
         self.0 = self.0.saturating_add(1);
         if self.0 > IMAGES_ALWAYS && self.0.saturating_mul(IMAGE_BYTES) > offset {
-            return Err(ReadError::TooManyImages { images: self.0, offset });
+            return Err(Error::TooManyImages { images: self.0, offset });
         }
         Ok(())
     }

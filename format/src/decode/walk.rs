@@ -3,7 +3,7 @@
 use super::cursor::{Cursor, LOOKAHEAD};
 use super::input::Input;
 use super::{Decode, Result};
-use crate::{Encoding, ReadError, Record};
+use crate::{Encoding, Error, Record};
 
 /// The number of bytes that are read at once.
 const PIECE: usize = 1 << 16;
@@ -73,7 +73,7 @@ impl<I: Input, D: Decode> Walk<I, D> {
             let mut cursor = cursor.starting_at(self.offset).going_on(may_go_on);
             let mut decoder = self.decoder.clone();
             match decoder.next(&mut cursor) {
-                Err(ReadError::Truncated { needed, offset, .. }) if may_go_on => {
+                Err(Error::Truncated { needed, offset, .. }) if may_go_on => {
                     let before = offset.saturating_sub(self.offset);
                     may_go_on = self.grow(before.saturating_add(needed))?;
                 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::Detection;
 use super::evidence::Evidence;
 use crate::decode::Result;
-use crate::{Encoding, HintKind, Hints, Order, ReadError, Word};
+use crate::{Encoding, Error, HintKind, Hints, Order, Word};
 
 const WORDS: [Word; 2] = [Word::W64, Word::W32];
 pub(crate) const ORDERS: [Order; 2] = [Order::Little, Order::Big];
@@ -56,7 +56,7 @@ pub(crate) fn one<Fit>(
     } else {
         HintKind::Form
     };
-    Some(Err(ReadError::Ambiguous { candidates: fits.iter().map(|(encoding, _)| *encoding).collect(), hint }))
+    Some(Err(Error::Ambiguous { candidates: fits.iter().map(|(encoding, _)| *encoding).collect(), hint }))
 }
 
 #[cfg(test)]

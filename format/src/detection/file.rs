@@ -72,6 +72,7 @@ pub(crate) mod in_pieces {
     use std::vec::Vec;
 
     use super::{File, START};
+    use crate::Error;
     use crate::decode::Result;
     use crate::decode::input::stream::Stream;
 
@@ -87,16 +88,16 @@ pub(crate) mod in_pieces {
 
     impl<R: Read + Seek> InPieces<R> {
         pub(crate) fn new(mut reader: R) -> Result<InPieces<R>> {
-            let length = reader.seek(SeekFrom::End(0))?;
-            reader.rewind()?;
+            let length = reader.seek(SeekFrom::End(0)).map_err(Error::reading)?;
+            reader.rewind().map_err(Error::reading)?;
             let mut start = Vec::new();
-            reader.by_ref().take(START).read_to_end(&mut start)?;
+            reader.by_ref().take(START).read_to_end(&mut start).map_err(Error::reading)?;
             Ok(InPieces { reader, start, length })
         }
 
         /// Goes to the start of the file, for whoever reads the file next.
         pub(crate) fn rewind(&mut self) -> Result<()> {
-            Ok(self.reader.rewind()?)
+            self.reader.rewind().map_err(Error::reading)
         }
     }
 
@@ -115,17 +116,18 @@ pub(crate) mod in_pieces {
         }
 
         fn input(&mut self) -> Result<Stream<&mut R>> {
-            self.reader.rewind()?;
+            self.reader.rewind().map_err(Error::reading)?;
             Ok(Stream::new(&mut self.reader))
         }
 
         fn scan(&mut self, offsets: Range<u64>, mut see: impl FnMut(&[u8]) -> bool) -> Result<()> {
             let mut left = offsets.end.saturating_sub(offsets.start);
             let mut piece = Vec::new();
-            self.reader.seek(SeekFrom::Start(offsets.start))?;
+            self.reader.seek(SeekFrom::Start(offsets.start)).map_err(Error::reading)?;
             while left != 0 {
                 piece.clear();
-                let read = self.reader.by_ref().take(left.min(PIECE)).read_to_end(&mut piece)?;
+                let read =
+                    self.reader.by_ref().take(left.min(PIECE)).read_to_end(&mut piece).map_err(Error::reading)?;
                 if read == 0 || !see(&piece) {
                     break;
                 }

@@ -5,7 +5,7 @@ use super::file::File;
 use crate::decode::cursor::Cursor;
 use crate::hints::KnownName;
 use crate::layout::side_file::MAGIC;
-use crate::{Foreign, Hints, ReadError, Word};
+use crate::{Error, Foreign, Hints, Word};
 
 /// The size of the smallest header: 4.2BSD's two addresses and a size, of 32 bits each.
 const SMALLEST_HEADER: u64 = 12;
@@ -16,15 +16,15 @@ pub(crate) fn of(start: &[u8]) -> Option<Foreign> {
 }
 
 /// The error for a file that has no known form.
-pub(crate) fn error(file: &impl File, hints: &Hints) -> ReadError {
+pub(crate) fn error(file: &impl File, hints: &Hints) -> Error {
     let start = file.start();
     match (of(start), start.first_chunk()) {
-        (Some(foreign), _) => ReadError::Foreign(foreign),
+        (Some(foreign), _) => Error::Foreign { format: foreign },
         (None, _) if hints.name() == Some(KnownName::KernelProfile) && is_kernel_profile(file) => {
-            ReadError::Foreign(Foreign::KernelProfile)
+            Error::Foreign { format: Foreign::KernelProfile }
         }
-        (None, Some(magic)) if file.length() >= SMALLEST_HEADER => ReadError::Unknown { magic: *magic },
-        (None, _) => ReadError::TooShort { size: file.length() },
+        (None, Some(magic)) if file.length() >= SMALLEST_HEADER => Error::Unknown { magic: *magic },
+        (None, _) => Error::TooShort { size: file.length() },
     }
 }
 

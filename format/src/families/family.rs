@@ -9,7 +9,7 @@ use crate::detection::file::File;
 use crate::detection::{Detection, foreign};
 use crate::output::Output;
 use crate::output::pieces::check_empty_bins;
-use crate::{Encoding, Form, HintKind, Hints, Profile, WriteError};
+use crate::{Encoding, Error, Form, HintKind, Hints, Profile};
 
 /// A form, by its names.
 pub(crate) struct Named {
@@ -70,25 +70,15 @@ pub(crate) trait Family {
     }
 
     /// Writes a profile without blocks, unless the forms hold blocks.
-    fn write(
-        profile: &Profile,
-        encoding: Encoding,
-        repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError>;
+    fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()>;
 
     /// Writes a profile, if the form can hold it.
-    fn write_checked(
-        profile: &Profile,
-        encoding: Encoding,
-        repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError> {
+    fn write_checked(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
         if !Self::exists(encoding) {
-            return Err(WriteError::NotWritten { encoding });
+            return Err(Error::NoNarrowLong { encoding });
         }
         if !Self::HOLDS_BLOCKS && !profile.blocks().is_empty() {
-            return Err(WriteError::BlocksNotHeld { blocks: profile.blocks().len() });
+            return Err(Error::BlocksNotHeld { blocks: profile.blocks().len() as u64 });
         }
         if Self::HAS_BINS {
             check_empty_bins(profile, encoding.form.counter(), repeat_limit)?;

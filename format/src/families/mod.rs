@@ -19,7 +19,7 @@ use crate::decode::{Decode, Result};
 use crate::detection::Detection;
 use crate::detection::file::File;
 use crate::output::Output;
-use crate::{Arc, Counter, Encoding, Form, Hints, OldHeader, Profile, Record, WriteError};
+use crate::{Arc, Counter, Encoding, Form, Hints, OldHeader, Profile, Record};
 use bsd::Bsd;
 use family::{Family, Named, Sign};
 use gnu::Gnu;
@@ -115,7 +115,7 @@ macro_rules! families {
             encoding: Encoding,
             repeat_limit: u64,
             output: &mut Output<'_>,
-        ) -> core::result::Result<(), WriteError> {
+        ) -> Result<()> {
             match encoding.form {
                 $($(Form::$form { .. })|+ => $family::write_checked(profile, encoding, repeat_limit, output)),+
             }

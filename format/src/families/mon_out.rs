@@ -18,9 +18,7 @@ use crate::encode::{Sink as _, pieces};
 use crate::hints::KnownName;
 use crate::output::Output;
 use crate::output::pieces::{long_most, only_histogram, repeated_size, samples_size, write_bins};
-use crate::{
-    Arc, Counter, Encoding, Form, HintKind, Hints, Histogram, Part, Profile, ReadError, Record, Unit, WriteError,
-};
+use crate::{Arc, Counter, Encoding, Error, Form, HintKind, Hints, Histogram, Part, Profile, Record, Unit};
 
 /// The form of `mon.out`.
 pub(crate) struct MonOut;
@@ -47,12 +45,7 @@ impl Family for MonOut {
         find(file, hints).unwrap_or_else(|| hinted(file, form, hints))
     }
 
-    fn write(
-        profile: &Profile,
-        encoding: Encoding,
-        repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError> {
+    fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
         write(profile, encoding, repeat_limit, output)
     }
 }
@@ -110,7 +103,7 @@ impl Fit {
                     fit.is_possible = is_possible(bins, span);
                 }
                 #[cfg(feature = "std")]
-                Err(error @ ReadError::Io(_)) => return Err(error),
+                Err(error @ Error::ReadIo { .. }) => return Err(error),
                 Ok(_) | Err(_) => return Ok(None),
             }
         }
@@ -165,7 +158,7 @@ fn header(cursor: &mut Cursor<'_>) -> Result<(Range<u64>, u64)> {
     let mut header = cursor.split(word.saturating_mul(3), Part::Header)?;
     let (lowpc, highpc, functions) = (header.word()?, header.word()?, header.word()?);
     if highpc < lowpc {
-        return Err(ReadError::BadRange { lowpc, highpc, offset: start });
+        return Err(Error::BadRange { lowpc, highpc, offset: start });
     }
     // A damaged number is an error before the first function.
     let mut all = *cursor;
@@ -182,27 +175,22 @@ fn function(cursor: &mut Cursor<'_>, range: &Range<u64>) -> Result<Option<Arc>> 
     match address {
         0 => Ok(None),
         selfpc if range.contains(&selfpc) => Ok(Some(Arc::new(0, selfpc, count))),
-        _ => Err(ReadError::OutsideRange { address, range: range.clone(), offset }),
+        _ => Err(Error::OutsideRange { address, range: range.clone(), offset }),
     }
 }
 
 /// Writes the header, the functions, and the samples.
-fn write(
-    profile: &Profile,
-    encoding: Encoding,
-    repeat_limit: u64,
-    output: &mut Output<'_>,
-) -> core::result::Result<(), WriteError> {
+fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
     // The range of the functions is that of the samples.
     let histogram = only_histogram(profile)?;
     let range = histogram.map_or(0..0, Histogram::range);
     for arc in profile.arcs() {
         if arc.frompc != 0 {
-            return Err(WriteError::CallerNotHeld { frompc: arc.frompc, selfpc: arc.selfpc });
+            return Err(Error::CallerNotHeld { frompc: arc.frompc, selfpc: arc.selfpc });
         }
         // An address of 0 is an entry that no function uses.
         if arc.selfpc == 0 || !range.contains(&arc.selfpc) {
-            return Err(WriteError::OutsideRange { address: arc.selfpc, range });
+            return Err(Error::OutsideNotHeld { address: arc.selfpc, range });
         }
     }
     let most = long_most(encoding.model);

@@ -17,8 +17,8 @@ use crate::older_rust::is_multiple;
 use crate::output::Output;
 use crate::output::pieces::{long_most, only_histogram, repeated_size, samples_size, size_field, write_bins};
 use crate::{
-    Arc, Counter, DataModel, Encoding, Form, HintKind, Hints, Histogram, OldHeader, Order, Part, Profile, ReadError,
-    Record, Unit, Word, WriteError,
+    Arc, Counter, DataModel, Encoding, Error, Form, HintKind, Hints, Histogram, OldHeader, Order, Part, Profile,
+    Record, Unit, Word,
 };
 
 /// The form of 4.2BSD.
@@ -50,12 +50,7 @@ impl Family for OldBsd {
         find(file, hints).unwrap_or_else(|| hinted(file, form, hints))
     }
 
-    fn write(
-        profile: &Profile,
-        encoding: Encoding,
-        repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError> {
+    fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
         write(profile, encoding, header_of(encoding.form), repeat_limit, output)
     }
 }
@@ -149,7 +144,7 @@ impl Fit {
                     });
                 }
                 #[cfg(feature = "std")]
-                Err(error @ ReadError::Io(_)) => return Err(error),
+                Err(error @ Error::ReadIo { .. }) => return Err(error),
                 Ok(_) | Err(_) => return Ok(None),
             }
         }
@@ -231,10 +226,10 @@ impl Header {
             _ => fields.i32()?.into(),
         };
         if highpc < lowpc {
-            return Err(ReadError::BadRange { lowpc, highpc, offset: start });
+            return Err(Error::BadRange { lowpc, highpc, offset: start });
         }
         let samples_size = u64::try_from(ncnt).ok().and_then(|ncnt| ncnt.checked_sub(size));
-        let samples_size = samples_size.ok_or(ReadError::BadSize { ncnt, offset })?;
+        let samples_size = samples_size.ok_or(Error::BadSize { ncnt, offset })?;
         Ok(Header { lowpc, highpc, samples_size })
     }
 }
@@ -246,7 +241,7 @@ fn write(
     header: OldHeader,
     repeat_limit: u64,
     output: &mut Output<'_>,
-) -> core::result::Result<(), WriteError> {
+) -> Result<()> {
     let (word, histogram) = (encoding.word(), only_histogram(profile)?);
     let most = long_most(encoding.model);
     let arcs_size = repeated_size(profile.arcs(), most, word.arc_size(), repeat_limit)?;

@@ -18,8 +18,7 @@ use crate::encode::{Sink as _, pieces};
 use crate::output::Output;
 use crate::output::pieces::{Repeats, only_histogram, piece_count, write_bins};
 use crate::{
-    Arc, Counter, DataModel, Encoding, Form, Hints, Histogram, Order, Part, Profile, ReadError, Record, Unit, Word,
-    WriteError,
+    Arc, Counter, DataModel, Encoding, Error, Form, Hints, Histogram, Order, Part, Profile, Record, Unit, Word,
 };
 
 /// The first word of the run-time linker's profile (`PRF_MAGIC`).
@@ -55,12 +54,7 @@ impl Family for Rtld {
         Some(Ok(Detection::new(Encoding { form: Form::IllumosRtld, model, order }, evidence)))
     }
 
-    fn write(
-        profile: &Profile,
-        encoding: Encoding,
-        repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError> {
+    fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
         write(profile, encoding, repeat_limit, output)
     }
 }
@@ -159,7 +153,7 @@ impl Header {
             Some(padding @ 4) if word_size == 4 => {
                 cursor.split(padding, Part::Header)?;
             }
-            _ => return Err(ReadError::WrongSize { part: Part::File, size: file_size, expected, offset }),
+            _ => return Err(Error::WrongSize { part: Part::File, size: file_size, expected, offset }),
         }
         Ok(Header { highpc, range_offset, samples_size, slots })
     }
@@ -169,12 +163,12 @@ impl Header {
 fn check_version(header: &mut Cursor<'_>) -> Result<()> {
     let magic = header.array()?;
     if u32_of(magic, header.order()) != RTLD_MAGIC {
-        return Err(ReadError::BadMagic { magic });
+        return Err(Error::BadMagic { magic });
     }
     let offset = header.offset();
     let version = header.u32()?;
     let expected = if header.word_size() == 8 { RTLD_VERSION_64 } else { RTLD_VERSION_32 };
-    if version == expected { Ok(()) } else { Err(ReadError::BadVersion { version, offset }) }
+    if version == expected { Ok(()) } else { Err(Error::BadVersion { version, offset }) }
 }
 
 /// The size of a slot in bytes: two addresses, a count, and the index of the next slot of a hash chain.
@@ -196,15 +190,10 @@ fn arc(cursor: &mut Cursor<'_>) -> Result<Option<Arc>> {
 
 /// Writes a profile whose addresses count from the start of the object. A caller at address 0 becomes a caller outside
 /// the object.
-fn write(
-    profile: &Profile,
-    encoding: Encoding,
-    repeat_limit: u64,
-    output: &mut Output<'_>,
-) -> core::result::Result<(), WriteError> {
+fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
     let histogram = only_histogram(profile)?;
     if let Some(lowpc) = histogram.map(Histogram::lowpc).filter(|lowpc| *lowpc != 0) {
-        return Err(WriteError::NotRelative { lowpc });
+        return Err(Error::NotRelative { lowpc });
     }
     let is_wide = encoding.word() == Word::W64;
     let (header, slot, outside) = if is_wide { (56, 24, u64::MAX) } else { (52, 16, u64::from(u32::MAX)) };
@@ -215,7 +204,7 @@ fn write(
     for arc in arcs() {
         // The two highest addresses stand for callers outside the object, and for unknown callers.
         if arc.frompc == outside || arc.frompc == outside.saturating_sub(1) {
-            return Err(WriteError::ReservedAddress { address: arc.frompc });
+            return Err(Error::ReservedAddress { address: arc.frompc });
         }
         let count = piece_count(arc.count, most);
         repeats.count(count, slot)?;
@@ -223,7 +212,7 @@ fn write(
     }
     let samples = histogram.map_or(0, Histogram::len).saturating_mul(2);
     let size = slots.saturating_mul(slot).saturating_add(samples).saturating_add(header);
-    let field = |size| u32::try_from(size).map_err(|_| WriteError::TooLarge { part: Part::File, size, limit: most });
+    let field = |size| u32::try_from(size).map_err(|_| Error::TooLarge { part: Part::File, size, limit: most });
     let size = field(size)?;
     output.u32(RTLD_MAGIC);
     output.u32(if is_wide { RTLD_VERSION_64 } else { RTLD_VERSION_32 });

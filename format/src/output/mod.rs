@@ -7,14 +7,14 @@ use alloc::vec::Vec;
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
 use crate::encode::Sink;
-use crate::{Counter, CounterWidth, Order, Word, WriteError};
+use crate::{Counter, CounterWidth, Error, Order, Word};
 
 /// The number of bytes that are collected before the target gets them.
 const PIECE: usize = 1 << 16;
 
 /// Takes the bytes of a file in pieces.
 pub(crate) trait Target {
-    fn take(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
+    fn take(&mut self, bytes: &[u8]) -> Result<(), Error>;
 }
 
 /// A file that is being written: in memory, or in pieces to a target.
@@ -24,7 +24,7 @@ pub(crate) struct Output<'t> {
     taken: u64,
     target: Option<&'t mut dyn Target>,
     /// The first error of the target.
-    failure: Option<WriteError>,
+    failure: Option<Error>,
     word: Word,
     order: Order,
 }
@@ -51,7 +51,7 @@ impl<'t> Output<'t> {
 
     /// Returns the bytes of a file in memory. With a target, passes the bytes that the target does not have yet to the
     /// target.
-    pub(crate) fn finish(mut self) -> Result<Vec<u8>, WriteError> {
+    pub(crate) fn finish(mut self) -> Result<Vec<u8>, Error> {
         self.flush();
         self.failure.map_or(Ok(self.bytes), Err)
     }
@@ -62,7 +62,7 @@ impl<'t> Output<'t> {
     }
 
     /// The error of the target, if the target has failed: then there is no reason to encode the rest of the file.
-    pub(crate) fn check(&self) -> Result<(), WriteError> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
@@ -110,9 +110,9 @@ impl<'t> Output<'t> {
     }
 
     /// Writes the count of a bin, in the size of the counter.
-    pub(crate) fn bin(&mut self, bin: u64, count: i128, counter: Counter) -> Result<(), WriteError> {
+    pub(crate) fn bin(&mut self, bin: u64, count: i128, counter: Counter) -> Result<(), Error> {
         self.check()?;
-        let wide = WriteError::WideBin { bin, count, offset: self.offset() };
+        let wide = Error::WideBin { bin, count, offset: self.offset() };
         let bits = counter_bits(count, counter).ok_or(wide)?;
         match counter.width {
             CounterWidth::Bits8 => self.bytes(&[bits as u8]),
@@ -125,7 +125,7 @@ impl<'t> Output<'t> {
 }
 
 impl Sink for Output<'_> {
-    type Error = WriteError;
+    type Error = Error;
 
     fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -152,13 +152,13 @@ impl Sink for Output<'_> {
         self.bytes(&field);
     }
 
-    fn word(&mut self, value: u64) -> Result<(), WriteError> {
+    fn word(&mut self, value: u64) -> Result<(), Error> {
         self.check()?;
         match self.word {
             Word::W64 => self.u64(value),
             Word::W32 => {
                 let narrow = u32::try_from(value);
-                self.u32(narrow.map_err(|_| WriteError::WideAddress { address: value, offset: self.offset() })?);
+                self.u32(narrow.map_err(|_| Error::WideAddress { address: value, offset: self.offset() })?);
             }
         }
         Ok(())
@@ -195,8 +195,8 @@ mod tests {
     struct Broken;
 
     impl Target for Broken {
-        fn take(&mut self, _bytes: &[u8]) -> Result<(), WriteError> {
-            Err(WriteError::NoHistogram)
+        fn take(&mut self, _bytes: &[u8]) -> Result<(), Error> {
+            Err(Error::NoHistogram)
         }
     }
 
@@ -206,8 +206,8 @@ mod tests {
         let mut output = Output { target: Some(&mut target), ..Output::new(Word::W64, Order::Little) };
         let bins = (0..u64::MAX).take_while(|bin| output.bin(*bin, 1, Counter::U16).is_ok()).count();
         assert_eq!(bins, PIECE / 2);
-        assert_eq!(output.word(1), Err(WriteError::NoHistogram));
+        assert_eq!(output.word(1), Err(Error::NoHistogram));
         output.zeros(u64::MAX);
-        assert_eq!(output.finish(), Err(WriteError::NoHistogram));
+        assert_eq!(output.finish(), Err(Error::NoHistogram));
     }
 }

@@ -1,11 +1,12 @@
 //! Puts the records of a file together.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::records::Records;
 use crate::decode::Result;
 use crate::decode::input::Input;
-use crate::{Bins, Histogram, Profile, ReadError, Record, SumError};
+use crate::{Bins, Error, Histogram, Profile, Record};
 
 /// The profile of the records so far.
 #[derive(Default)]
@@ -17,7 +18,7 @@ pub(super) struct Collector {
 impl Collector {
     /// Adds the record at an offset.
     pub(super) fn add(&mut self, record: Record, offset: u64) -> Result<()> {
-        let at = |error| ReadError::Histograms { error, offset };
+        let at = |error| in_record(error, offset);
         let record = match record {
             Record::Histogram(histogram) => match self.sparse.add(histogram).map_err(at)? {
                 Some(histogram) => Record::Histogram(histogram),
@@ -31,9 +32,14 @@ impl Collector {
 
     /// Returns the profile. The last record is at this offset.
     pub(super) fn finish(mut self, offset: u64) -> Result<Profile> {
-        self.sparse.finish(&mut self.profile).map_err(|error| ReadError::Histograms { error, offset })?;
+        self.sparse.finish(&mut self.profile).map_err(|error| in_record(error, offset))?;
         Ok(self.profile)
     }
+}
+
+/// The error of a histogram in the record at an offset.
+fn in_record(error: Error, offset: u64) -> Error {
+    Error::Histograms { error: Box::new(error), offset }
 }
 
 impl Profile {
@@ -46,7 +52,7 @@ impl Profile {
     /// let encoding = Encoding::new(Form::Gnu, DataModel::Ilp32, Order::Little);
     /// let profile = Profile::from_records(Records::new(file, encoding)?)?;
     /// assert_eq!(profile.arcs()[0].count, 12);
-    /// # Ok::<(), gmon::ReadError>(())
+    /// # Ok::<(), gmon::Error>(())
     /// ```
     ///
     /// # Errors
@@ -65,7 +71,7 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// As for [`read_as`](crate::read_as), and [`ReadError::Io`](crate::ReadError::Io) if the reader fails.
+    /// As for [`read_as`](crate::read_as), and [`Error::Io`](crate::Error::Io) if the reader fails.
     #[cfg(feature = "std")]
     pub fn from_reader(reader: impl std::io::Read, encoding: crate::Encoding) -> Result<Profile> {
         Profile::from_records(Records::from_reader(reader, encoding)?)
@@ -81,7 +87,7 @@ struct SparseSum {
 
 impl SparseSum {
     /// Adds a histogram. Returns the histogram if it is not sparse, or has another range or another unit.
-    fn add(&mut self, histogram: Histogram) -> core::result::Result<Option<Histogram>, SumError> {
+    fn add(&mut self, histogram: Histogram) -> Result<Option<Histogram>> {
         let is_alike = self.sums.first().is_none_or(|first| {
             (first.range(), first.len(), first.unit()) == (histogram.range(), histogram.len(), histogram.unit())
         });
@@ -99,7 +105,7 @@ impl SparseSum {
     }
 
     /// Adds the sum to a profile.
-    fn finish(mut self, profile: &mut Profile) -> core::result::Result<(), SumError> {
+    fn finish(mut self, profile: &mut Profile) -> Result<()> {
         while self.sums.len() > 1 {
             self.join()?;
         }
@@ -107,9 +113,9 @@ impl SparseSum {
     }
 
     /// Adds the last sum to the one before it.
-    fn join(&mut self) -> core::result::Result<(), SumError> {
+    fn join(&mut self) -> Result<()> {
         if let (Some(last), Some(sum)) = (self.sums.pop(), self.sums.last_mut()) {
-            let overflow = |bin| SumError::BinOverflow { range: last.range(), bin };
+            let overflow = |bin| Error::BinOverflow { range: last.range(), bin };
             sum.add(&last).map_err(overflow)?;
         }
         Ok(())

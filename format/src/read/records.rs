@@ -23,7 +23,7 @@ use crate::{Encoding, Record};
 ///     }
 /// }
 /// assert_eq!(calls, 12);
-/// # Ok::<(), gmon::ReadError>(())
+/// # Ok::<(), gmon::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Records<I> {

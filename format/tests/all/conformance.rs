@@ -4,10 +4,10 @@ use std::mem::discriminant;
 use std::{fs, io};
 
 use crate::suite::{Case, cases, dump, meaning};
-use gmon::{Encoding, Form, Hints, Profile, ReadError, Records, detect, detect_reader, read_as, write};
+use gmon::{Encoding, Error, Form, Hints, Profile, Records, detect, detect_reader, read_as, write};
 use serde_json::Value;
 
-fn read(case: &Case) -> Result<(Encoding, Profile), ReadError> {
+fn read(case: &Case) -> Result<(Encoding, Profile), Error> {
     let hints: Hints = meaning::hints(case.member("hints"));
     let encoding = detect(&case.bytes, &hints)?.encoding();
     Ok((encoding, read_as(&case.bytes, encoding)?))
@@ -76,7 +76,7 @@ fn each_form_has_a_dump_that_is_written_again() {
 }
 
 /// Reads a file record by record, without having the file in memory.
-fn read_in_pieces(case: &Case) -> Result<(Encoding, Profile), ReadError> {
+fn read_in_pieces(case: &Case) -> Result<(Encoding, Profile), Error> {
     let mut file = io::Cursor::new(&case.bytes);
     let encoding = detect_reader(&mut file, &meaning::hints(case.member("hints")))?.encoding();
     file.set_position(0);
@@ -84,7 +84,7 @@ fn read_in_pieces(case: &Case) -> Result<(Encoding, Profile), ReadError> {
     let mut records = Records::from_reader(file, encoding)?;
     let mut offset = 0;
     while let Some(record) = records.next() {
-        profile.add_record(record?).map_err(|error| ReadError::Histograms { error, offset })?;
+        profile.add_record(record?).map_err(|error| Error::Histograms { error: Box::new(error), offset })?;
         offset = records.offset();
     }
     Ok((encoding, profile))

@@ -3,10 +3,7 @@
 #[path = "DUMP"]
 mod dump;
 
-use gmon::{
-    Arc, DataModel, Encoding, Form, Hints, Histogram, Order, Profile, ReadError, Record, Records, Unit, count_records,
-    detect, read_as, write,
-};
+use gmon::{Arc, DataModel, Encoding, Form, Hints, Histogram, Order, Profile, Error, Record, Records, Unit, count_records, detect, read_as, write};
 
 fn profile() -> Profile {
     let mut profile = Profile::new();
@@ -40,7 +37,7 @@ fn main() {
         let counts = count_records(&file, encoding).unwrap();
         assert_eq!((counts.histograms, counts.arcs), (1, 2));
         let short = &file[..file.len() - 1];
-        assert!(matches!(read_as(short, encoding), Err(ReadError::Truncated { .. })), "an arc is cut short");
+        assert!(matches!(read_as(short, encoding), Err(Error::Truncated { .. })), "an arc is cut short");
     }
     assert!(Form::ALL.contains(&Form::Other));
     assert_eq!(("other".parse(), Form::Other.name()), (Ok(Form::Other), "other"));

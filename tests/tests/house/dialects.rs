@@ -105,3 +105,21 @@ fn only_the_wings_and_the_list_name_a_rare_dialect() {
         }
     }
 }
+
+#[test]
+fn no_wing_uses_another_wing() {
+    let wings = root().join("format/src/families");
+    let name_of = |file: &Path| file.iter().next().map(|first| Path::new(first).with_extension("")).unwrap();
+    let shared = ["mod", "family"].map(PathBuf::from);
+    let files: Vec<_> = files(&wings).into_iter().filter(|file| !shared.contains(&name_of(file))).collect();
+    let names: BTreeSet<_> = files.iter().map(|file| name_of(file)).collect();
+    assert!(names.len() > 7, "{names:?}");
+    for file in &files {
+        let text = fs::read_to_string(wings.join(file)).unwrap();
+        for other in names.iter().filter(|other| **other != name_of(file)) {
+            let other = other.display();
+            let uses = [format!("super::{other}::"), format!("families::{other}::")];
+            assert!(!uses.iter().any(|path| text.contains(path)), "{} uses {other}", file.display());
+        }
+    }
+}

@@ -14,7 +14,7 @@ use crate::detection::{Detection, foreign};
 use crate::hints::KnownName;
 use crate::layout::{GMONVERSION, MAXARCS};
 use crate::older_rust::is_multiple;
-use crate::{Counter, DataModel, Encoding, Form, HintKind, Hints, Order, ReadError, Record, Word};
+use crate::{Counter, DataModel, Encoding, Error, Form, HintKind, Hints, Order, Record, Word};
 
 /// An upper half of a count that no program reaches: a machine that counts two billion calls per second takes more than
 /// 18 years for 2^60 calls.
@@ -64,7 +64,7 @@ pub(super) fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detecti
                 Encoding::new(form, hints.model_for(fit.word), fit.order)
             };
             let candidates = several.iter().map(encoding).collect();
-            Some(Err(ReadError::Ambiguous { candidates, hint: HintKind::Word }))
+            Some(Err(Error::Ambiguous { candidates, hint: HintKind::Word }))
         }
     }
 }
@@ -78,7 +78,7 @@ fn read_header(file: &impl File, word: Word, order: Order) -> Result<(Header, u6
         Some(arcs_size) => Ok((header, arcs_size)),
         None => {
             let (part, needed, offset) = (crate::Part::Samples, header.samples_size, cursor.offset());
-            Err(ReadError::Truncated { part, needed, left, offset })
+            Err(Error::Truncated { part, needed, left, offset })
         }
     }
 }
@@ -198,14 +198,14 @@ fn model(
         }
         _ => {
             let candidates = [DataModel::Lp64, DataModel::Llp64].map(|model| Encoding { form, model, order }).into();
-            return Err(ReadError::Ambiguous { candidates, hint: HintKind::Model });
+            return Err(Error::Ambiguous { candidates, hint: HintKind::Model });
         }
     }
     Ok(DataModel::Lp64)
 }
 
 /// The error for a file that is declared to be of the 4.4BSD family and does not have the version.
-pub(super) fn error(file: &impl File, hints: &Hints) -> ReadError {
+pub(super) fn error(file: &impl File, hints: &Hints) -> Error {
     let word = hints.word().unwrap_or(Word::W64);
     let order = hints.order().unwrap_or(Order::Little);
     match Header::read(&mut Cursor::new(file.start(), word, order), word) {

@@ -12,7 +12,7 @@ use crate::decode::Result;
 use crate::detection::Detection;
 use crate::detection::file::File;
 use crate::output::Output;
-use crate::{Counter, CounterWidth, Encoding, Form, Hints, Profile, WriteError};
+use crate::{Counter, CounterWidth, Encoding, Form, Hints, Profile};
 use read::BsdDecoder;
 
 /// The forms of 4.4BSD, FreeBSD, and OpenBSD.
@@ -59,12 +59,7 @@ impl Family for Bsd {
         detect::find(file, hints).unwrap_or_else(|| Err(detect::error(file, hints)))
     }
 
-    fn write(
-        profile: &Profile,
-        encoding: Encoding,
-        repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError> {
+    fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
         write::write(profile, encoding, repeat_limit, output)
     }
 }

@@ -8,7 +8,7 @@ use crate::decode::cursor::Cursor;
 use crate::decode::{Decode, Result, refuse_narrow_long};
 use crate::layout::GMONVERSION;
 use crate::older_rust::is_multiple;
-use crate::{Arc, DataModel, Encoding, Form, Histogram, Order, Part, ReadError, Record, Unit, Word};
+use crate::{Arc, DataModel, Encoding, Error, Form, Histogram, Order, Part, Record, Unit, Word};
 
 /// Whether some system writes files with the encoding. Of the systems with a `long` of 32 bits beside 64-bit addresses,
 /// there is only Windows, which has little-endian files of 4.4BSD's form.
@@ -77,7 +77,7 @@ impl ArcsSize {
         if self.totarc == 0 || u64::try_from(self.totarc) == Ok(bytes) {
             return Ok(());
         }
-        Err(ReadError::BadArcSize { totarc: self.totarc, left: bytes, offset: self.totarc_offset })
+        Err(Error::BadArcSize { totarc: self.totarc, left: bytes, offset: self.totarc_offset })
     }
 }
 
@@ -106,17 +106,17 @@ impl Header {
         let version_offset = header.offset();
         let version = header.i32()?;
         if version != GMONVERSION {
-            return Err(ReadError::BadVersion { version: version as u32, offset: version_offset });
+            return Err(Error::BadVersion { version: version as u32, offset: version_offset });
         }
         // The other two spare words are uninitialized in many files.
         let profrate = header.u32()?;
         let spare_offset = header.offset();
         let spare = header.i32()?;
         if highpc < lowpc {
-            return Err(ReadError::BadRange { lowpc, highpc, offset: start });
+            return Err(Error::BadRange { lowpc, highpc, offset: start });
         }
         let samples_size = u64::try_from(ncnt).ok().and_then(|ncnt| ncnt.checked_sub(size));
-        let samples_size = samples_size.ok_or(ReadError::BadSize { ncnt: ncnt.into(), offset: ncnt_offset })?;
+        let samples_size = samples_size.ok_or(Error::BadSize { ncnt: ncnt.into(), offset: ncnt_offset })?;
         Ok(Header { lowpc, highpc, profrate, samples_size, spare, spare_offset })
     }
 }
@@ -130,7 +130,7 @@ fn samples(cursor: &mut Cursor<'_>, form: Form, model: DataModel) -> Result<(Opt
     let counter = form.counter();
     let width = counter.width.size() as u64;
     if !is_multiple(size, width) {
-        return Err(ReadError::PartialBin { size, width, offset: samples.offset() });
+        return Err(Error::PartialBin { size, width, offset: samples.offset() });
     }
     check_range(lowpc, highpc, size.checked_div(width).unwrap_or(0), start)?;
     let totarc = if form == Form::OpenBsd { header.spare } else { 0 };

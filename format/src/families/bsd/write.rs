@@ -3,14 +3,14 @@
 use crate::encode::{BsdHeader, Sink as _, bsd_arcs, bsd_header, looks_padded, pieces};
 use crate::output::Output;
 use crate::output::pieces::{long_most, only_histogram, repeated_size, size_field, write_bins};
-use crate::{Arc, DataModel, Encoding, Form, Histogram, Order, Part, Profile, Word, WriteError};
+use crate::{Arc, DataModel, Encoding, Error, Form, Histogram, Order, Part, Profile, Word};
 
 pub(super) fn write(
     profile: &Profile,
     encoding: Encoding,
     repeat_limit: u64,
     output: &mut Output<'_>,
-) -> Result<(), WriteError> {
+) -> Result<(), Error> {
     let (form, histogram) = (encoding.form, only_histogram(profile)?);
     let arcs = Arcs::new(profile.arcs(), encoding, repeat_limit)?;
     let sizes = Sizes::new(histogram, &arcs, form, encoding.word())?;
@@ -29,7 +29,7 @@ pub(super) fn write(
 }
 
 /// Writes arcs with counts of 4 bytes and 4 bytes of padding, which are 0.
-fn write_narrow_arcs(output: &mut Output<'_>, arcs: &[Arc], most: u64) -> Result<(), WriteError> {
+fn write_narrow_arcs(output: &mut Output<'_>, arcs: &[Arc], most: u64) -> Result<(), Error> {
     for arc in arcs {
         for count in pieces(arc.count, most) {
             output.word(arc.frompc)?;
@@ -49,7 +49,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn new(histogram: Option<&Histogram>, arcs: &Arcs, form: Form, word: Word) -> Result<Sizes, WriteError> {
+    fn new(histogram: Option<&Histogram>, arcs: &Arcs, form: Form, word: Word) -> Result<Sizes, Error> {
         let bins = histogram.map_or(0, Histogram::len);
         let samples = bins.saturating_mul(form.counter().width.size() as u64);
         let ncnt = size_field(samples.saturating_add(word.header_size()), Part::Samples)?;
@@ -73,7 +73,7 @@ struct Arcs {
 }
 
 impl Arcs {
-    fn new(arcs: &[Arc], encoding: Encoding, repeat_limit: u64) -> Result<Arcs, WriteError> {
+    fn new(arcs: &[Arc], encoding: Encoding, repeat_limit: u64) -> Result<Arcs, Error> {
         let Encoding { form, model, order } = encoding;
         let most = long_most(model);
         let size = repeated_size(arcs, most, model.word().arc_size(), repeat_limit)?;

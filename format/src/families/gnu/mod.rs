@@ -18,7 +18,7 @@ use crate::detection::evidence::Evidence;
 use crate::detection::file::File;
 use crate::layout::{GNU_MAGIC, GNU_VERSION, LD_PROFILE_VERSION};
 use crate::output::Output;
-use crate::{Encoding, Form, HintKind, Hints, Order, Profile, ReadError, Record, Word, WriteError};
+use crate::{Encoding, Error, Form, HintKind, Hints, Order, Profile, Record, Word};
 use read::GnuDecoder;
 
 /// GNU's form.
@@ -44,12 +44,7 @@ impl Family for Gnu {
         find(file, hints)
     }
 
-    fn write(
-        profile: &Profile,
-        encoding: Encoding,
-        repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError> {
+    fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
         write::write(profile, encoding.word(), repeat_limit, output)
     }
 }
@@ -73,17 +68,17 @@ fn find(file: &mut impl File, hints: &Hints) -> Result<Detection> {
     }
     // Of equal fits, the first one wins.
     let Some(best) = all.iter().reduce(|best, other| if other.rank > best.rank { other } else { best }) else {
-        return Err(ReadError::Empty);
+        return Err(Error::Empty);
     };
     match &best.failure {
         None => check(best, &all, hints).map(|()| best.detection(file.start(), hints)),
-        Some(ReadError::BadVersion { version, offset }) => {
+        Some(Error::BadVersion { version, offset }) => {
             // A version in the wrong byte order is a huge number.
             let (version, offset) = ((*version).min(version.swap_bytes()), *offset);
             match version {
                 // The version is valid, but not in the hinted byte order.
-                0..=GNU_VERSION => Err(ReadError::BadVersion { version: version.swap_bytes(), offset }),
-                _ => Err(ReadError::BadVersion { version, offset }),
+                0..=GNU_VERSION => Err(Error::BadVersion { version: version.swap_bytes(), offset }),
+                _ => Err(Error::BadVersion { version, offset }),
             }
         }
         Some(error) => Err(error.clone()),
@@ -108,13 +103,13 @@ fn check(best: &Candidate, all: &[Candidate], hints: &Hints) -> Result<()> {
         None if candidates.iter().any(is_other_word) => HintKind::Word,
         _ => HintKind::Order,
     };
-    Err(ReadError::Ambiguous { candidates, hint })
+    Err(Error::Ambiguous { candidates, hint })
 }
 
 /// The result of reading the file in one encoding.
 struct Candidate {
     encoding: Encoding,
-    failure: Option<ReadError>,
+    failure: Option<Error>,
     rank: Rank,
     /// The number of records.
     records: u64,
@@ -144,7 +139,7 @@ impl Candidate {
             match record {
                 Ok(record) => rank.see(&record),
                 #[cfg(feature = "std")]
-                Err(error @ ReadError::Io(_)) => return Err(error),
+                Err(error @ Error::ReadIo { .. }) => return Err(error),
                 Err(error) => failure = Some(error),
             }
             count = count.saturating_add(1);

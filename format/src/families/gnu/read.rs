@@ -6,7 +6,7 @@ use crate::decode::bins::{self, check_range};
 use crate::decode::cursor::{Cursor, u32_of, u64_of};
 use crate::decode::{Decode, Result};
 use crate::layout::{GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_BLOCKS, GNU_TAG_HISTOGRAM, GNU_VERSION};
-use crate::{Arc, Block, Counter, Dimension, Histogram, Part, ReadError, Record, Unit};
+use crate::{Arc, Block, Counter, Dimension, Error, Histogram, Part, Record, Unit};
 
 /// The state of the reader.
 #[derive(Clone, Default)]
@@ -45,7 +45,7 @@ impl Decode for GnuDecoder {
                     self.blocks = block_count(cursor, version)?;
                     self.lists = self.lists.saturating_add(1);
                 }
-                tag => return Err(ReadError::BadTag { tag: tag.into(), offset }),
+                tag => return Err(Error::BadTag { tag: tag.into(), offset }),
             }
         }
     }
@@ -96,12 +96,12 @@ impl GnuDecoder {
         let mut header = cursor.split(GNU_HEADER_SIZE as u64, Part::Header)?;
         let magic = header.array()?;
         if magic != GNU_MAGIC {
-            return Err(ReadError::BadMagic { magic });
+            return Err(Error::BadMagic { magic });
         }
         let offset = header.offset();
         let version = header.u32()?;
         if version > GNU_VERSION {
-            return Err(ReadError::BadVersion { version, offset });
+            return Err(Error::BadVersion { version, offset });
         }
         // The rest of the header is spare bytes, which some writers leave uninitialized.
         self.version = Some(version);

@@ -4,14 +4,9 @@ use crate::encode::{GNU_ARC_MOST, GnuHistogram, Sink as _, gnu_arc, gnu_header, 
 use crate::layout::{GNU_HEADER_SIZE, GNU_TAG_BLOCKS};
 use crate::output::Output;
 use crate::output::pieces::{piece_count, records_of, write_record_of_bins};
-use crate::{Block, Histogram, Part, Profile, Word, WriteError};
+use crate::{Block, Error, Histogram, Part, Profile, Word};
 
-pub(super) fn write(
-    profile: &Profile,
-    word: Word,
-    repeat_limit: u64,
-    output: &mut Output<'_>,
-) -> Result<(), WriteError> {
+pub(super) fn write(profile: &Profile, word: Word, repeat_limit: u64, output: &mut Output<'_>) -> Result<(), Error> {
     output.reserve(file_size(profile, word, repeat_limit)?);
     gnu_header(output);
     for histogram in profile.histograms() {
@@ -31,7 +26,7 @@ fn block_most(word: Word) -> u64 {
 }
 
 /// The size of the whole file in bytes. An error if too much of it is repeated records.
-fn file_size(profile: &Profile, word: Word, repeat_limit: u64) -> Result<u64, WriteError> {
+fn file_size(profile: &Profile, word: Word, repeat_limit: u64) -> Result<u64, Error> {
     let block_most = block_most(word);
     let words = u64::try_from(word.size()).unwrap_or(0).saturating_mul(2);
     let mut size = GNU_HEADER_SIZE as u64;
@@ -51,20 +46,20 @@ fn file_size(profile: &Profile, word: Word, repeat_limit: u64) -> Result<u64, Wr
         count(piece_count(block.count, block_most), words);
     }
     if repeated > repeat_limit {
-        return Err(WriteError::TooManyRepeats { size: repeated });
+        return Err(Error::TooManyRepeats { size: repeated });
     }
     Ok(size.saturating_add(5))
 }
 
 /// Writes one record of a histogram, with the counts that the earlier records do not contain.
-fn write_histogram(output: &mut Output<'_>, histogram: &Histogram, record: u64) -> Result<(), WriteError> {
+fn write_histogram(output: &mut Output<'_>, histogram: &Histogram, record: u64) -> Result<(), Error> {
     let bins = histogram.len();
     let (size, limit, unit) = (bins, u64::from(u32::MAX), histogram.unit());
     let part = Part::Histogram;
     let head = GnuHistogram {
         lowpc: histogram.lowpc(),
         highpc: histogram.highpc(),
-        bins: u32::try_from(bins).map_err(|_| WriteError::TooLarge { part, size, limit })?,
+        bins: u32::try_from(bins).map_err(|_| Error::TooLarge { part, size, limit })?,
         profrate: unit.profrate,
         dimension: unit.dimension.field(),
         abbrev: unit.abbrev,
@@ -74,14 +69,14 @@ fn write_histogram(output: &mut Output<'_>, histogram: &Histogram, record: u64) 
 }
 
 /// Writes all blocks as one record.
-fn write_blocks(output: &mut Output<'_>, blocks: &[Block], most: u64) -> Result<(), WriteError> {
+fn write_blocks(output: &mut Output<'_>, blocks: &[Block], most: u64) -> Result<(), Error> {
     if blocks.is_empty() {
         return Ok(());
     }
     let (part, limit) = (Part::Blocks, u64::from(u32::MAX));
     let size = blocks.iter().map(|block| piece_count(block.count, most)).fold(0, u64::saturating_add);
     output.bytes(&[GNU_TAG_BLOCKS]);
-    output.u32(u32::try_from(size).map_err(|_| WriteError::TooLarge { part, size, limit })?);
+    output.u32(u32::try_from(size).map_err(|_| Error::TooLarge { part, size, limit })?);
     for block in blocks {
         for count in pieces(block.count, most) {
             output.word(block.addr)?;

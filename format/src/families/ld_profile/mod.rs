@@ -15,7 +15,7 @@ use crate::detection::evidence::Evidence;
 use crate::detection::file::File;
 use crate::layout::{GNU_MAGIC, LD_PROFILE_VERSION};
 use crate::output::Output;
-use crate::{Encoding, Form, HintKind, Hints, Histogram, Order, Profile, ReadError, Record, Word, WriteError};
+use crate::{Encoding, Error, Form, HintKind, Hints, Histogram, Order, Profile, Record, Word};
 use layout::LdProfileSizes;
 use read::LdProfileDecoder;
 
@@ -41,12 +41,7 @@ impl Family for LdProfile {
         find(file, hints)
     }
 
-    fn write(
-        profile: &Profile,
-        encoding: Encoding,
-        _repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError> {
+    fn write(profile: &Profile, encoding: Encoding, _repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
         write::write(profile, encoding, output)
     }
 }
@@ -73,13 +68,13 @@ fn find(file: &mut impl File, hints: &Hints) -> Result<Detection> {
         match first {
             Some(Ok(Record::Histogram(samples))) => return detection(file, encoding, &samples, hints),
             #[cfg(feature = "std")]
-            Some(Err(error @ ReadError::Io(_))) => return Err(error),
+            Some(Err(error @ Error::ReadIo { .. })) => return Err(error),
             // The error in the right byte order says more.
             Some(Err(error)) if failure.is_none() || has_version(file.start(), order) => failure = Some(error),
             Some(_) | None => {}
         }
     }
-    Err(failure.unwrap_or(ReadError::Empty))
+    Err(failure.unwrap_or(Error::Empty))
 }
 
 fn detection(file: &mut impl File, encoding: Encoding, samples: &Histogram, hints: &Hints) -> Result<Detection> {

@@ -7,7 +7,7 @@ use crate::decode::bins;
 use crate::decode::cursor::Cursor;
 use crate::decode::{Decode, Result, Trailing};
 use crate::layout::{GNU_HEADER_SIZE, GNU_MAGIC, LD_PROFILE_VERSION};
-use crate::{Arc, Dimension, Histogram, Part, ReadError, Record, Unit};
+use crate::{Arc, Dimension, Error, Histogram, Part, Record, Unit};
 
 /// The state of the reader.
 #[derive(Clone, Default)]
@@ -75,7 +75,7 @@ impl Unused {
             return Ok(self.skipped == self.size);
         }
         let (needed, left) = (self.size, self.skipped);
-        Err(ReadError::Truncated { part: Part::Arcs, needed, left, offset: cursor.offset().saturating_sub(left) })
+        Err(Error::Truncated { part: Part::Arcs, needed, left, offset: cursor.offset().saturating_sub(left) })
     }
 }
 
@@ -99,15 +99,15 @@ impl Table {
         let (bins, profrate) = (u64::from(head.u32()?), head.u32()?);
         let unit = Unit { profrate, dimension: Dimension::from_field(head.array()?), abbrev: head.u8()? };
         let Some(span) = highpc.checked_sub(lowpc) else {
-            return Err(ReadError::BadRange { lowpc, highpc, offset });
+            return Err(Error::BadRange { lowpc, highpc, offset });
         };
         let sizes = LdProfileSizes::new(span, cursor.word_kind());
         if bins != sizes.bins {
-            return Err(ReadError::OtherBins { bins, needed: sizes.bins, range: lowpc..highpc, offset });
+            return Err(Error::OtherBins { bins, needed: sizes.bins, range: lowpc..highpc, offset });
         }
         let samples = cursor.split(bins.saturating_mul(2), Part::Histogram)?;
         let histogram = bins::histogram(lowpc..highpc, offset, unit, samples)?;
-        let histogram = histogram.ok_or(ReadError::NoBins { range: lowpc..highpc, offset })?;
+        let histogram = histogram.ok_or(Error::NoBins { range: lowpc..highpc, offset })?;
         tag(cursor, 1, Part::Arcs)?;
         let counted_arcs = u64::from(cursor.split(4, Part::Arcs)?.u32()?);
         Ok(Table { histogram, counted_arcs, sizes })
@@ -118,12 +118,12 @@ fn check_header(cursor: &mut Cursor<'_>) -> Result<()> {
     let mut header = cursor.split(GNU_HEADER_SIZE as u64, Part::Header)?;
     let magic = header.array()?;
     if magic != GNU_MAGIC {
-        return Err(ReadError::BadMagic { magic });
+        return Err(Error::BadMagic { magic });
     }
     let offset = header.offset();
     match header.u32()? {
         LD_PROFILE_VERSION => Ok(()),
-        version => Err(ReadError::BadVersion { version, offset }),
+        version => Err(Error::BadVersion { version, offset }),
     }
 }
 
@@ -131,7 +131,7 @@ fn check_header(cursor: &mut Cursor<'_>) -> Result<()> {
 fn tag(cursor: &mut Cursor<'_>, expected: u32, part: Part) -> Result<()> {
     let offset = cursor.offset();
     let tag = cursor.split(4, part)?.u32()?;
-    if tag == expected { Ok(()) } else { Err(ReadError::BadTag { tag, offset }) }
+    if tag == expected { Ok(()) } else { Err(Error::BadTag { tag, offset }) }
 }
 
 /// Reads an arc. A caller of 0 is outside of the object.
@@ -143,7 +143,7 @@ fn arc(cursor: &mut Cursor<'_>, range: &Range<u64>) -> Result<Arc> {
     let absolute = |distance: u64| {
         let address = range.start.checked_add(distance).filter(|address| range.contains(address));
         let outside = range.start.wrapping_add(distance);
-        address.ok_or(ReadError::OutsideRange { address: outside, range: range.clone(), offset })
+        address.ok_or(Error::OutsideRange { address: outside, range: range.clone(), offset })
     };
     let frompc = if from == 0 { 0 } else { absolute(from)? };
     Ok(Arc::new(frompc, absolute(callee)?, count.into()))

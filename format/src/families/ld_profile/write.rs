@@ -7,25 +7,25 @@ use crate::encode::{Sink as _, pieces};
 use crate::layout::{GNU_HEADER_SIZE, GNU_MAGIC, LD_PROFILE_VERSION};
 use crate::output::Output;
 use crate::output::pieces::{only_histogram, piece_count, write_bins};
-use crate::{Arc, Counter, Encoding, Histogram, Part, Profile, WriteError};
+use crate::{Arc, Counter, Encoding, Error, Histogram, Part, Profile};
 
 /// The maximum count of a slot.
 const MOST: u64 = u32::MAX as u64;
 
-pub(super) fn write(profile: &Profile, encoding: Encoding, output: &mut Output<'_>) -> Result<(), WriteError> {
+pub(super) fn write(profile: &Profile, encoding: Encoding, output: &mut Output<'_>) -> Result<(), Error> {
     let word = encoding.word();
-    let histogram = only_histogram(profile)?.ok_or(WriteError::NoHistogram)?;
+    let histogram = only_histogram(profile)?.ok_or(Error::NoHistogram)?;
     let range = histogram.range();
     let sizes = LdProfileSizes::new(range.end.saturating_sub(range.start), word);
     let (bins, needed) = (histogram.len(), sizes.bins);
     if bins != needed {
-        return Err(WriteError::OtherBins { bins, needed, range });
+        return Err(Error::BinsNotHeld { bins, needed, range });
     }
     // An arc without calls is no information: readers cannot tell it from a slot that is not used.
     let arcs = || profile.arcs().iter().filter(|arc| arc.count != 0);
     let slots = arcs().map(|arc| piece_count(arc.count, MOST)).fold(0, u64::saturating_add);
     if slots > sizes.most_arcs {
-        return Err(WriteError::TooLarge { part: Part::Arcs, size: slots, limit: sizes.most_arcs });
+        return Err(Error::TooLarge { part: Part::Arcs, size: slots, limit: sizes.most_arcs });
     }
     output.reserve(sizes.file(word));
     write_head(output, histogram)?;
@@ -43,12 +43,12 @@ pub(super) fn write(profile: &Profile, encoding: Encoding, output: &mut Output<'
     Ok(())
 }
 
-fn narrow(size: u64, part: Part) -> Result<u32, WriteError> {
-    u32::try_from(size).map_err(|_| WriteError::TooLarge { part, size, limit: u64::from(u32::MAX) })
+fn narrow(size: u64, part: Part) -> Result<u32, Error> {
+    u32::try_from(size).map_err(|_| Error::TooLarge { part, size, limit: u64::from(u32::MAX) })
 }
 
 /// Writes the header and the histogram.
-fn write_head(output: &mut Output<'_>, histogram: &Histogram) -> Result<(), WriteError> {
+fn write_head(output: &mut Output<'_>, histogram: &Histogram) -> Result<(), Error> {
     output.bytes(&GNU_MAGIC);
     output.u32(LD_PROFILE_VERSION);
     output.bytes(&[0; GNU_HEADER_SIZE - 8]);
@@ -65,14 +65,14 @@ fn write_head(output: &mut Output<'_>, histogram: &Histogram) -> Result<(), Writ
 
 /// An arc with distances from the start of the range. A distance of 0 is a caller outside of the object, so no caller
 /// can be at the start itself.
-fn relative(arc: &Arc, range: &Range<u64>) -> Result<Arc, WriteError> {
+fn relative(arc: &Arc, range: &Range<u64>) -> Result<Arc, Error> {
     let (frompc, selfpc) = (arc.frompc, arc.selfpc);
     let is_inside = frompc != range.start && range.contains(&frompc);
     if frompc != 0 && !is_inside {
-        return Err(WriteError::CallerNotHeld { frompc, selfpc });
+        return Err(Error::CallerNotHeld { frompc, selfpc });
     }
     if !range.contains(&selfpc) {
-        return Err(WriteError::OutsideRange { address: selfpc, range: range.clone() });
+        return Err(Error::OutsideNotHeld { address: selfpc, range: range.clone() });
     }
     let distance = |address: u64| address.saturating_sub(range.start);
     Ok(Arc::new(distance(frompc), distance(selfpc), arc.count))

@@ -18,7 +18,7 @@ use crate::detection::candidates::ORDERS;
 use crate::detection::evidence::Evidence;
 use crate::detection::file::File;
 use crate::output::Output;
-use crate::{DataModel, Encoding, Form, Hints, Profile, Word, WriteError};
+use crate::{DataModel, Encoding, Form, Hints, Profile, Word};
 use layout::PROF_MAGIC;
 use read::ProfDecoder;
 
@@ -54,12 +54,7 @@ impl Family for Prof {
         Some(Ok(Detection::new(Encoding { form: Form::IllumosProf, model, order }, evidence)))
     }
 
-    fn write(
-        profile: &Profile,
-        _encoding: Encoding,
-        repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError> {
+    fn write(profile: &Profile, _encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
         write::write(profile, repeat_limit, output)
     }
 }

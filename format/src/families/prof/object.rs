@@ -3,7 +3,7 @@
 use super::layout::{CALL_GRAPH_SIZE, FUNCTION_SIZE, MODULE_SIZE, MODULES_SIZE, OBJECT_HEAD_SIZE, OBJECT_VERSION};
 use crate::decode::Result;
 use crate::decode::cursor::Cursor;
-use crate::{Arc, Image, Part, ReadError};
+use crate::{Arc, Error, Image, Part};
 
 /// An object that is completely in the known part of the file.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +35,12 @@ impl<'a> Object<'a> {
         let version_offset = head.offset();
         let version = head.u32()?;
         if version != OBJECT_VERSION {
-            return Err(ReadError::BadVersion { version, offset: version_offset });
+            return Err(Error::BadVersion { version, offset: version_offset });
         }
         let offset = head.offset();
         let size = head.u64()?;
         if size < OBJECT_HEAD_SIZE {
-            return Err(ReadError::TooSmall { part: Part::Object, size, least: OBJECT_HEAD_SIZE, offset });
+            return Err(Error::TooSmall { part: Part::Object, size, least: OBJECT_HEAD_SIZE, offset });
         }
         Ok(Object { object_type, bytes: cursor.split(size, Part::Object)? })
     }
@@ -59,7 +59,7 @@ impl<'a> Object<'a> {
         let mut bytes = self.bytes;
         if self.size() < least {
             let offset = self.offset().saturating_add(8);
-            return Err(ReadError::TooSmall { part: Part::Object, size: self.size(), least, offset });
+            return Err(Error::TooSmall { part: Part::Object, size: self.size(), least, offset });
         }
         let mut fixed = bytes.split(least, Part::Object)?;
         fixed.split(OBJECT_HEAD_SIZE, Part::Object)?;
@@ -71,7 +71,7 @@ impl<'a> Object<'a> {
         let mut bytes = self.from(link, part)?;
         if bytes.left() < size {
             let (left, offset) = (bytes.left(), bytes.offset());
-            return Err(ReadError::Overrun { part, needed: size, left, offset });
+            return Err(Error::Overrun { part, needed: size, left, offset });
         }
         Ok(bytes.split(size, part)?)
     }
@@ -80,7 +80,7 @@ impl<'a> Object<'a> {
     pub(super) fn from(&self, link: Link, part: Part) -> Result<Cursor<'a>> {
         let Link { value, offset } = link;
         if value > self.size() {
-            return Err(ReadError::BadOffset { part, value, limit: self.size(), offset });
+            return Err(Error::BadOffset { part, value, limit: self.size(), offset });
         }
         let mut bytes = self.bytes;
         bytes.split(value, part)?;
@@ -159,7 +159,7 @@ impl Modules {
         let offset = record.offset();
         let (lowpc, highpc) = (record.u64()?, record.u64()?);
         if highpc < lowpc {
-            return Err(ReadError::BadRange { lowpc, highpc, offset });
+            return Err(Error::BadRange { lowpc, highpc, offset });
         }
         let mut bytes = object.from(path_link, Part::Path)?;
         let path = bytes.string_within(bytes.left(), Part::Path)?;
@@ -171,6 +171,6 @@ impl Modules {
 /// Reduces the room that is left in an object.
 fn use_room(room: &mut u64, size: u64, link: Link, part: Part) -> Result<()> {
     let Link { value, offset } = link;
-    *room = room.checked_sub(size).ok_or(ReadError::Repeated { part, value, offset })?;
+    *room = room.checked_sub(size).ok_or(Error::Repeated { part, value, offset })?;
     Ok(())
 }

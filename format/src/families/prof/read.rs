@@ -7,7 +7,7 @@ use super::object::{Calls, Link, Modules, Object};
 use crate::decode::cursor::{Cursor, u32_of, u64_of};
 use crate::decode::{Decode, ImageCount, Result};
 use crate::older_rust::arrays;
-use crate::{Bins, Histogram, Part, ReadError, Record, Unit};
+use crate::{Bins, Error, Histogram, Part, Record, Unit};
 
 /// Decodes a file of objects.
 #[derive(Clone, Copy, Debug)]
@@ -92,18 +92,18 @@ fn check_header(cursor: &mut Cursor<'_>) -> Result<()> {
     let mut header = cursor.split(PROF_HEADER_SIZE, Part::Header)?;
     let magic = header.array()?;
     if u32_of(magic, cursor.order()) != PROF_MAGIC {
-        return Err(ReadError::BadMagic { magic });
+        return Err(Error::BadMagic { magic });
     }
     let offset = header.offset();
     let major = header.u16()?;
     if major > PROF_MAJOR {
-        return Err(ReadError::BadVersion { version: u32::from(major), offset });
+        return Err(Error::BadVersion { version: u32::from(major), offset });
     }
     header.u16()?; // The minor version.
     let offset = header.offset();
     let size = header.u64()?;
     let Some(rest) = size.checked_sub(PROF_HEADER_SIZE) else {
-        return Err(ReadError::TooSmall { part: Part::Header, size, least: PROF_HEADER_SIZE, offset });
+        return Err(Error::TooSmall { part: Part::Header, size, least: PROF_HEADER_SIZE, offset });
     };
     cursor.split(rest, Part::Header)?;
     Ok(())
@@ -115,7 +115,7 @@ fn histogram(object: &Object<'_>) -> Result<Option<Histogram>> {
     match object.object_type {
         BUFFER => {}
         DUMMY => return Ok(None),
-        value => return Err(ReadError::BadTag { tag: value, offset: object.offset() }),
+        value => return Err(Error::BadTag { tag: value, offset: object.offset() }),
     }
     let mut fixed = object.fixed(BUFFER_SIZE)?;
     let start = Link::read(&mut fixed)?;
@@ -126,7 +126,7 @@ fn histogram(object: &Object<'_>) -> Result<Option<Histogram>> {
     // The range of a histogram ends before the highest address.
     if let Some(at) = pcs.iter().position(|pc| *pc == u64::MAX) {
         let offset = offset.saturating_add((at as u64).saturating_mul(8));
-        return Err(ReadError::BadAddress { address: u64::MAX, offset });
+        return Err(Error::BadAddress { address: u64::MAX, offset });
     }
     pcs.sort_unstable();
     let bins = || pcs.chunk_by(|one, other| one == other);

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::read::ProfDecoder;
 use crate::decode::cursor::Cursor;
 use crate::decode::{Decode as _, Result};
-use crate::{Arc, Bins, Histogram, Image, Order, Part, ReadError, Record, Unit, Word};
+use crate::{Arc, Bins, Error, Histogram, Image, Order, Part, Record, Unit, Word};
 
 /// The file's records, or the error.
 fn decode(file: &[u8]) -> Result<Vec<Record>> {
@@ -103,24 +103,21 @@ fn errors_in_the_header_and_in_objects() {
         file[at..at + bytes.len()].copy_from_slice(bytes);
         decode(&file).unwrap_err()
     };
-    assert_eq!(of(3, b"G"), ReadError::BadMagic { magic: *b"PROG" });
-    assert_eq!(of(4, &[0, 2]), ReadError::BadVersion { version: 2, offset: 4 });
-    assert_eq!(of(15, &[15]), ReadError::TooSmall { part: Part::Header, size: 15, least: 16, offset: 8 });
-    assert_eq!(
-        of(8, &[0xff; 8]),
-        ReadError::Truncated { part: Part::Header, needed: u64::MAX - 16, left: 40, offset: 16 }
-    );
-    assert_eq!(of(16, &[0, 0, 0, 4]), ReadError::BadTag { tag: 4, offset: 16 });
-    assert_eq!(of(20, &[0, 0, 0, 2]), ReadError::BadVersion { version: 2, offset: 20 });
-    let small = |size, least| ReadError::TooSmall { part: Part::Object, size, least, offset: 24 };
+    assert_eq!(of(3, b"G"), Error::BadMagic { magic: *b"PROG" });
+    assert_eq!(of(4, &[0, 2]), Error::BadVersion { version: 2, offset: 4 });
+    assert_eq!(of(15, &[15]), Error::TooSmall { part: Part::Header, size: 15, least: 16, offset: 8 });
+    assert_eq!(of(8, &[0xff; 8]), Error::Truncated { part: Part::Header, needed: u64::MAX - 16, left: 40, offset: 16 });
+    assert_eq!(of(16, &[0, 0, 0, 4]), Error::BadTag { tag: 4, offset: 16 });
+    assert_eq!(of(20, &[0, 0, 0, 2]), Error::BadVersion { version: 2, offset: 20 });
+    let small = |size, least| Error::TooSmall { part: Part::Object, size, least, offset: 24 };
     assert_eq!([of(31, &[0]), of(31, &[15]), of(31, &[31])], [small(0, 16), small(15, 16), small(31, 32)]);
-    assert_eq!(of(24, &[0xff; 8]), ReadError::Truncated { part: Part::Object, needed: u64::MAX, left: 40, offset: 16 });
-    let outside = |value| ReadError::BadOffset { part: Part::Samples, value, limit: 40, offset: 32 };
+    assert_eq!(of(24, &[0xff; 8]), Error::Truncated { part: Part::Object, needed: u64::MAX, left: 40, offset: 16 });
+    let outside = |value| Error::BadOffset { part: Part::Samples, value, limit: 40, offset: 32 };
     assert_eq!([of(39, &[41]), of(32, &[0xff; 8])], [outside(41), outside(u64::MAX)]);
-    let overrun = |needed| ReadError::Overrun { part: Part::Samples, needed, left: 8, offset: 48 };
+    let overrun = |needed| Error::Overrun { part: Part::Samples, needed, left: 8, offset: 48 };
     // 2^61 + 1 samples of 8 bytes have 8 bytes if the product overflows.
     assert_eq!([of(47, &[2]), of(40, &[0x20])], [overrun(16), overrun(u64::MAX)]);
-    assert_eq!(of(48, &[0xff; 8]), ReadError::BadAddress { address: u64::MAX, offset: 48 });
+    assert_eq!(of(48, &[0xff; 8]), Error::BadAddress { address: u64::MAX, offset: 48 });
 }
 
 #[test]
@@ -130,20 +127,20 @@ fn errors_in_chains_of_calls() {
         content[at] = value;
         decode(&file(2, &content, &[])).unwrap_err()
     };
-    let outside = |value, offset| ReadError::BadOffset { part: Part::Arc, value, limit: 0xa8, offset };
+    let outside = |value, offset| Error::BadOffset { part: Part::Arc, value, limit: 0xa8, offset };
     assert_eq!(
         [of(0, 0xa9), of(1, u64::MAX), of(2, 0xb0)],
         [outside(0xa9, 32), outside(u64::MAX, 40), outside(0xb0, 48)]
     );
-    let overrun = ReadError::Overrun { part: Part::Arc, needed: 48, left: 47, offset: 16 + 0x79 };
+    let overrun = Error::Overrun { part: Part::Arc, needed: 48, left: 47, offset: 16 + 0x79 };
     assert_eq!(of(2, 0x79), overrun);
     // A callee that follows itself, a chain of callers that leads back, and chains that share records.
-    let repeated = |value, offset| ReadError::Repeated { part: Part::Arc, value, offset };
+    let repeated = |value, offset| Error::Repeated { part: Part::Arc, value, offset };
     assert_eq!(of(1, A), repeated(B, 48));
     assert_eq!(of(8, A), repeated(B, 48));
     assert_eq!(of(8, B), repeated(B, 96));
     assert_eq!(of(14, B), repeated(B, 144));
-    let small = ReadError::TooSmall { part: Part::Object, size: 16, least: 24, offset: 24 };
+    let small = Error::TooSmall { part: Part::Object, size: 16, least: 24, offset: 24 };
     assert_eq!(decode(&file(2, &[], &[])), Err(small));
 }
 
@@ -154,15 +151,12 @@ fn errors_in_modules() {
         content[at] = value;
         decode(&file(3, &content, paths)).unwrap_err()
     };
-    assert_eq!(
-        of(0, 0x60, b"/a\0\0"),
-        ReadError::BadOffset { part: Part::Module, value: 0x60, limit: 0x5c, offset: 32 }
-    );
-    assert_eq!(of(1, 0x38, b"/a\0\0"), ReadError::Repeated { part: Part::Module, value: 0x38, offset: 40 });
-    assert_eq!(of(6, 0x5d, b"/a\0\0"), ReadError::BadOffset { part: Part::Path, value: 0x5d, limit: 0x5c, offset: 80 });
-    assert_eq!(of(8, 0xf, b"/a\0\0"), ReadError::BadRange { lowpc: 0x10, highpc: 0xf, offset: 88 });
-    assert_eq!(of(0, 0x38, b"/a"), ReadError::Unterminated { part: Part::Path, offset: 16 + 0x58 });
+    assert_eq!(of(0, 0x60, b"/a\0\0"), Error::BadOffset { part: Part::Module, value: 0x60, limit: 0x5c, offset: 32 });
+    assert_eq!(of(1, 0x38, b"/a\0\0"), Error::Repeated { part: Part::Module, value: 0x38, offset: 40 });
+    assert_eq!(of(6, 0x5d, b"/a\0\0"), Error::BadOffset { part: Part::Path, value: 0x5d, limit: 0x5c, offset: 80 });
+    assert_eq!(of(8, 0xf, b"/a\0\0"), Error::BadRange { lowpc: 0x10, highpc: 0xf, offset: 88 });
+    assert_eq!(of(0, 0x38, b"/a"), Error::Unterminated { part: Part::Path, offset: 16 + 0x58 });
     // Two modules share a path: there is no room for two such paths.
     let long = [&[b'x'; 80][..], &[0]].concat();
-    assert_eq!(of(2, 0x58, &long), ReadError::Repeated { part: Part::Path, value: 0x58, offset: 48 });
+    assert_eq!(of(2, 0x58, &long), Error::Repeated { part: Part::Path, value: 0x58, offset: 48 });
 }

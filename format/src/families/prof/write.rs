@@ -9,10 +9,10 @@ use super::layout::{
 use crate::encode::Sink as _;
 use crate::output::Output;
 use crate::output::pieces::{check_path, in_seconds};
-use crate::{Arc, Histogram, Image, Profile, WriteError};
+use crate::{Arc, Error, Histogram, Image, Profile};
 
 /// Writes a `PROF` file. A sample becomes the first address of its bin.
-pub(super) fn write(profile: &Profile, repeat_limit: u64, output: &mut Output<'_>) -> Result<(), WriteError> {
+pub(super) fn write(profile: &Profile, repeat_limit: u64, output: &mut Output<'_>) -> Result<(), Error> {
     let histograms = in_seconds(profile)?;
     output.u32(PROF_MAGIC);
     output.u16(PROF_MAJOR);
@@ -40,7 +40,7 @@ fn head(output: &mut Output<'_>, object_type: u32, fixed: u64, content: u64) {
 }
 
 /// Writes the modules: the images that have a range of addresses. Readers require that the list is not empty.
-fn modules(output: &mut Output<'_>, images: &[Image]) -> Result<(), WriteError> {
+fn modules(output: &mut Output<'_>, images: &[Image]) -> Result<(), Error> {
     let modules: Vec<_> = images.iter().filter_map(|image| Some((image, image.range()?))).collect();
     if modules.is_empty() {
         return Ok(());
@@ -71,7 +71,7 @@ fn modules(output: &mut Output<'_>, images: &[Image]) -> Result<(), WriteError> 
 }
 
 /// Writes the calls. Neighbors with the same callee are one chain of callers.
-fn calls(output: &mut Output<'_>, arcs: &[Arc]) -> Result<(), WriteError> {
+fn calls(output: &mut Output<'_>, arcs: &[Arc]) -> Result<(), Error> {
     let records = (arcs.len() as u64).saturating_mul(FUNCTION_SIZE);
     let first = rounded(CALL_GRAPH_SIZE);
     head(output, CALL_GRAPH, CALL_GRAPH_SIZE, records);
@@ -97,19 +97,18 @@ fn calls(output: &mut Output<'_>, arcs: &[Arc]) -> Result<(), WriteError> {
 }
 
 /// Writes the samples: for each one the first address of its bin.
-fn samples(output: &mut Output<'_>, histograms: &[Histogram], repeat_limit: u64) -> Result<(), WriteError> {
+fn samples(output: &mut Output<'_>, histograms: &[Histogram], repeat_limit: u64) -> Result<(), Error> {
     let (mut samples, mut bins) = (0_u64, 0_u64);
     for histogram in histograms {
         for (bin, count) in histogram.hit() {
-            let count =
-                u64::try_from(count).map_err(|_| WriteError::WideBin { bin, count, offset: output.offset() })?;
+            let count = u64::try_from(count).map_err(|_| Error::WideBin { bin, count, offset: output.offset() })?;
             samples = samples.saturating_add(count);
             bins = bins.saturating_add(1);
         }
     }
     let repeated = samples.saturating_sub(bins).saturating_mul(8);
     if repeated > repeat_limit {
-        return Err(WriteError::TooManyRepeats { size: repeated });
+        return Err(Error::TooManyRepeats { size: repeated });
     }
     let size = samples.saturating_mul(8);
     head(output, BUFFER, BUFFER_SIZE, size);

@@ -77,16 +77,16 @@ fn both_word_sizes() {
 #[test]
 fn errors() {
     let of = |at, byte| decode(&patched(&FILE_32, at, byte), Word::W32).unwrap_err();
-    assert_eq!(of(3, 0), ReadError::BadMagic { magic: [0xff, 0xff, 0xff, 0] });
-    assert_eq!(of(7, 2), ReadError::BadVersion { version: 2, offset: 4 });
-    let size = |size, expected| ReadError::WrongSize { part: Part::File, size, expected, offset: 0x28 };
+    assert_eq!(of(3, 0), Error::BadMagic { magic: [0xff, 0xff, 0xff, 0] });
+    assert_eq!(of(7, 2), Error::BadVersion { version: 2, offset: 4 });
+    let size = |size, expected| Error::WrongSize { part: Part::File, size, expected, offset: 0x28 };
     assert_eq!([of(0x2b, 87), of(0x2b, 93), of(0x33, 3)], [size(87, 88), size(93, 88), size(88, 104)]);
     assert_eq!(of(0x30, 0xff), size(88, 56 + 0xff00_0002 * 16));
-    assert_eq!(of(0x23, 0), ReadError::NoRange { bins: 2, lowpc: 0, offset: 0x20 });
+    assert_eq!(of(0x23, 0), Error::NoRange { bins: 2, lowpc: 0, offset: 0x20 });
     let odd = patched(&patched(&FILE_32, 0x27, 3), 0x2b, 87);
-    assert_eq!(decode(&odd, Word::W32), Err(ReadError::PartialBin { size: 3, width: 2, offset: 0x34 }));
+    assert_eq!(decode(&odd, Word::W32), Err(Error::PartialBin { size: 3, width: 2, offset: 0x34 }));
     let longer = [&FILE_32[..], &[0]].concat();
-    assert_eq!(decode(&longer, Word::W32), Err(ReadError::Trailing { left: 1, offset: 88 }));
+    assert_eq!(decode(&longer, Word::W32), Err(Error::Trailing { left: 1, offset: 88 }));
     assert!((0..FILE_32.len()).all(|length| decode(&FILE_32[..length], Word::W32).is_err()));
     assert!((0..FILE_64.len()).all(|length| decode(&FILE_64[..length], Word::W64).is_err()));
 }

@@ -2,7 +2,7 @@
 
 use crate::decode::Result;
 use crate::decode::cursor::Cursor;
-use crate::{Image, Part, ReadError};
+use crate::{Error, Image, Part};
 
 /// What a record says of each image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Images {
         }
         match self.left {
             0 => Ok(Next::End),
-            left => Err(ReadError::Trailing { left, offset: cursor.offset() }),
+            left => Err(Error::Trailing { left, offset: cursor.offset() }),
         }
     }
 
@@ -98,14 +98,14 @@ impl Images {
         let value = u64::from(offsets.u32()?);
         let mut string = strings;
         if value >= size {
-            return Err(ReadError::BadOffset { part: Part::Path, value, limit: size, offset });
+            return Err(Error::BadOffset { part: Part::Path, value, limit: size, offset });
         }
         string.split(value, Part::Path)?;
         let path = string.string_within(string.left(), Part::Path)?;
         // Paths that share bytes could be much longer together than the file.
         self.used = self.used.saturating_add(path.len() as u64).saturating_add(1);
         if self.used > size {
-            return Err(ReadError::Repeated { part: Part::Path, value, offset });
+            return Err(Error::Repeated { part: Part::Path, value, offset });
         }
         self.files = self.files.saturating_add(1);
         Ok(Some(Image::new(path).with_header(u64::from(header))))
@@ -115,7 +115,7 @@ impl Images {
 /// Takes bytes of a record of which `left` bytes are left.
 fn take<'a>(cursor: &mut Cursor<'a>, left: &mut u64, size: u64) -> Result<Cursor<'a>> {
     let Some(rest) = left.checked_sub(size) else {
-        return Err(ReadError::Overrun { part: Part::Images, needed: size, left: *left, offset: cursor.offset() });
+        return Err(Error::Overrun { part: Part::Images, needed: size, left: *left, offset: cursor.offset() });
     };
     let field = cursor.split(size, Part::Images)?;
     *left = rest;

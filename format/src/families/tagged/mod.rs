@@ -19,7 +19,7 @@ use crate::detection::candidates::ORDERS;
 use crate::detection::evidence::Evidence;
 use crate::detection::file::File;
 use crate::output::Output;
-use crate::{Encoding, Form, HintKind, Hints, Order, Profile, ReadError, Record, Word, WriteError};
+use crate::{Encoding, Error, Form, HintKind, Hints, Order, Profile, Record, Word};
 use layout::{MAGIC_32, MAGIC_64};
 use read::TaggedDecoder;
 
@@ -45,12 +45,7 @@ impl Family for Tagged {
         Some(detection(file, (word, order), hints))
     }
 
-    fn write(
-        profile: &Profile,
-        encoding: Encoding,
-        repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError> {
+    fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
         write::write(profile, encoding, repeat_limit, output)
     }
 }
@@ -80,7 +75,7 @@ fn detection(file: &mut impl File, (word, order): (Word, Order), hints: &Hints) 
             // Samples of Darwin fit NeXT too, with the rest of the header as bins. Samples of NeXT do not fit Darwin.
             if darwin.fits && next.fits && darwin.has_images && !darwin.has_samples {
                 let candidates = vec![of(Form::Darwin), of(Form::Next)];
-                return Err(ReadError::Ambiguous { candidates, hint: HintKind::Form });
+                return Err(Error::Ambiguous { candidates, hint: HintKind::Form });
             }
             let form = if darwin.fits || !next.fits && darwin.end >= next.end { Form::Darwin } else { Form::Next };
             let walk = if form == Form::Darwin { darwin } else { next };
@@ -118,7 +113,7 @@ impl Walk {
                 }
                 Ok(_) => {}
                 #[cfg(feature = "std")]
-                Err(error @ ReadError::Io(_)) => return Err(error),
+                Err(error @ Error::ReadIo { .. }) => return Err(error),
                 Err(_) => walk.fits = false,
             }
             walk.end = records.offset();

@@ -9,7 +9,7 @@ use crate::decode::cursor::{Cursor, u32_of};
 use crate::decode::{Decode, ImageCount, Result};
 use crate::layout::GMONVERSION;
 use crate::older_rust::is_multiple;
-use crate::{Arc, Encoding, Form, Histogram, Part, ReadError, Record, Unit, Word};
+use crate::{Arc, Encoding, Error, Form, Histogram, Part, Record, Unit, Word};
 
 /// Decodes a tagged file.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,7 @@ impl TaggedDecoder {
     pub(crate) fn new(encoding: Encoding) -> Result<TaggedDecoder> {
         let form = encoding.form;
         if form == Form::Next && encoding.word() == Word::W64 {
-            return Err(ReadError::NoWideAddresses { form });
+            return Err(Error::NoWideAddresses { form });
         }
         Ok(TaggedDecoder { form, place: Place::Start, images: ImageCount::default() })
     }
@@ -93,7 +93,7 @@ impl TaggedDecoder {
                 if !is_multiple(size, arc) {
                     let left = size.checked_rem(arc).unwrap_or(0);
                     let offset = cursor.offset().saturating_add(size.saturating_sub(left));
-                    return Err(ReadError::PartialArc { left, size: arc, offset });
+                    return Err(Error::PartialArc { left, size: arc, offset });
                 }
                 Place::Arcs { left: size, ordered }
             }
@@ -101,7 +101,7 @@ impl TaggedDecoder {
             (DYLD2_STATE, Form::Darwin) => Place::Images(Images::new(cursor, size, List::Headers)?),
             (NEXT_RLD_STATE, Form::Next) => Place::Images(Images::new(cursor, size, List::Files)?),
             (NEXT_DYLD_STATE, Form::Next) => Place::Images(Images::new(cursor, size, List::HeadersAndSlides)?),
-            _ => return Err(ReadError::BadTag { tag: record_type, offset: type_offset }),
+            _ => return Err(Error::BadTag { tag: record_type, offset: type_offset }),
         };
         Ok(None)
     }
@@ -111,7 +111,7 @@ impl TaggedDecoder {
 fn check_magic(cursor: &mut Cursor<'_>) -> Result<()> {
     let expected = if cursor.word_size() == 8 { MAGIC_64 } else { MAGIC_32 };
     let magic = cursor.array()?;
-    if u32_of(magic, cursor.order()) == expected { Ok(()) } else { Err(ReadError::BadMagic { magic }) }
+    if u32_of(magic, cursor.order()) == expected { Ok(()) } else { Err(Error::BadMagic { magic }) }
 }
 
 /// Decodes the content of a record of samples. `None` for a histogram without range and bins.
@@ -123,7 +123,7 @@ fn samples(mut cursor: Cursor<'_>, form: Form) -> Result<Option<Histogram>> {
     let offset = cursor.offset();
     if header_size > size {
         let offset = offset.saturating_sub(4); // The size is before the content.
-        return Err(ReadError::TooSmall { part: Part::Samples, size, least: header_size, offset });
+        return Err(Error::TooSmall { part: Part::Samples, size, least: header_size, offset });
     }
     let mut header = cursor.split(header_size, Part::Header)?;
     let (lowpc, highpc) = (header.word()?, header.word()?);
@@ -134,12 +134,12 @@ fn samples(mut cursor: Cursor<'_>, form: Form) -> Result<Option<Histogram>> {
         let version_offset = header.offset();
         let version = header.u32()?;
         if version != GMONVERSION as u32 {
-            return Err(ReadError::BadVersion { version, offset: version_offset });
+            return Err(Error::BadVersion { version, offset: version_offset });
         }
         profrate = header.u32()?;
     }
     if ncnt != size {
-        return Err(ReadError::WrongSize { part: Part::Samples, size: ncnt, expected: size, offset: ncnt_offset });
+        return Err(Error::WrongSize { part: Part::Samples, size: ncnt, expected: size, offset: ncnt_offset });
     }
     bins::histogram(lowpc..highpc, offset, Unit::seconds(profrate), cursor)
 }

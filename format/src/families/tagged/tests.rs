@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::read::TaggedDecoder;
 use crate::decode::cursor::Cursor;
 use crate::decode::{Decode as _, Result};
-use crate::{Arc, Bins, Encoding, Form, Histogram, Image, Order, Part, ReadError, Record, Unit, Word};
+use crate::{Arc, Bins, Encoding, Error, Form, Histogram, Image, Order, Part, Record, Unit, Word};
 
 /// The file's records, or the error.
 fn decode(file: &[u8], form: Form) -> Result<Vec<Record>> {
@@ -128,7 +128,7 @@ fn images_of_both_systems() {
 }
 
 /// The error for a record in which one byte is different.
-fn error(record_type: u8, content: &[u8], at: usize, byte: u8, form: Form) -> ReadError {
+fn error(record_type: u8, content: &[u8], at: usize, byte: u8, form: Form) -> Error {
     let mut content = content.to_vec();
     content[at] = byte;
     decode(&file(record_type, &content), form).unwrap_err()
@@ -137,33 +137,33 @@ fn error(record_type: u8, content: &[u8], at: usize, byte: u8, form: Form) -> Re
 #[test]
 fn errors_in_samples() {
     let of = |at, byte| error(1, &SAMPLES_32, at, byte, Form::Darwin);
-    assert_eq!(of(11, 0x25), ReadError::WrongSize { part: Part::Samples, size: 0x25, expected: 0x24, offset: 0x14 });
-    assert_eq!(of(15, 0x78), ReadError::BadVersion { version: 0x51878, offset: 0x18 });
-    assert_eq!(of(6, 0x0f), ReadError::BadRange { lowpc: 0x1000, highpc: 0xf08, offset: 0xc });
-    assert_eq!(of(7, 0), ReadError::NoRange { bins: 2, lowpc: 0x1000, offset: 0xc });
-    let short = ReadError::TooSmall { part: Part::Samples, size: 31, least: 32, offset: 8 };
+    assert_eq!(of(11, 0x25), Error::WrongSize { part: Part::Samples, size: 0x25, expected: 0x24, offset: 0x14 });
+    assert_eq!(of(15, 0x78), Error::BadVersion { version: 0x51878, offset: 0x18 });
+    assert_eq!(of(6, 0x0f), Error::BadRange { lowpc: 0x1000, highpc: 0xf08, offset: 0xc });
+    assert_eq!(of(7, 0), Error::NoRange { bins: 2, lowpc: 0x1000, offset: 0xc });
+    let short = Error::TooSmall { part: Part::Samples, size: 31, least: 32, offset: 8 };
     assert_eq!(decode(&file(1, &SAMPLES_32[..31]), Form::Darwin), Err(short));
     let of = |at, byte| error(1, &SAMPLES_NEXT[..15], at, byte, Form::Next);
-    assert_eq!(of(11, 15), ReadError::PartialBin { size: 3, width: 2, offset: 0x18 });
-    let no_bins = ReadError::NoBins { range: 0x1000..0x1008, offset: 0xc };
+    assert_eq!(of(11, 15), Error::PartialBin { size: 3, width: 2, offset: 0x18 });
+    let no_bins = Error::NoBins { range: 0x1000..0x1008, offset: 0xc };
     assert_eq!(error(1, &SAMPLES_NEXT[..12], 11, 12, Form::Next), no_bins);
 }
 
 #[test]
 fn errors_in_records_and_images() {
-    assert_eq!(decode(&file(9, &[]), Form::Darwin), Err(ReadError::BadTag { tag: 9, offset: 4 }));
-    assert_eq!(decode(b"\xbe\xef\xba\xbd", Form::Next), Err(ReadError::BadMagic { magic: *b"\xbe\xef\xba\xbd" }));
-    let partial = |left, size, offset| Err(ReadError::PartialArc { left, size, offset });
+    assert_eq!(decode(&file(9, &[]), Form::Darwin), Err(Error::BadTag { tag: 9, offset: 4 }));
+    assert_eq!(decode(b"\xbe\xef\xba\xbd", Form::Next), Err(Error::BadMagic { magic: *b"\xbe\xef\xba\xbd" }));
+    let partial = |left, size, offset| Err(Error::PartialArc { left, size, offset });
     assert_eq!(decode(&file(2, &[0; 23]), Form::Darwin), partial(11, 12, 0x18));
     assert_eq!(decode(&file(3, &[0; 17]), Form::Next), partial(1, 16, 0x1c));
 
     let of = |content: &[u8], record_type, form| decode(&file(record_type, content), form).unwrap_err();
-    let overrun = |needed, left, offset| ReadError::Overrun { part: Part::Images, needed, left, offset };
+    let overrun = |needed, left, offset| Error::Overrun { part: Part::Images, needed, left, offset };
     assert_eq!(of(&[0, 0, 0], 4, Form::Darwin), overrun(4, 3, 0xc));
     assert_eq!(of(&[0, 0, 0, 1, 0, 0, 0], 4, Form::Darwin), overrun(4, 3, 0x10));
-    let unterminated = ReadError::Unterminated { part: Part::Path, offset: 0x14 };
+    let unterminated = Error::Unterminated { part: Part::Path, offset: 0x14 };
     assert_eq!(of(&[0, 0, 0, 1, 0, 0, 0, 7, b'a'], 5, Form::Darwin), unterminated);
-    let trailing = ReadError::Trailing { left: 1, offset: 0x10 };
+    let trailing = Error::Trailing { left: 1, offset: 0x10 };
     assert_eq!(of(&[0, 0, 0, 0, 7], 5, Form::Darwin), trailing);
 
     // One state of NeXT: the header, two files with their offsets, and five bytes of names.
@@ -171,8 +171,8 @@ fn errors_in_records_and_images() {
     let of = |at, byte| error(4, &state, at, byte, Form::Next);
     assert_eq!(of(11, 0xff), overrun(0x3fc, 17, 0x18));
     assert_eq!(of(23, 6), overrun(6, 5, 0x24));
-    assert_eq!(of(19, 5), ReadError::BadOffset { part: Part::Path, value: 5, limit: 5, offset: 0x1c });
-    assert_eq!(of(28, b'g'), ReadError::Unterminated { part: Part::Path, offset: 0x26 });
+    assert_eq!(of(19, 5), Error::BadOffset { part: Part::Path, value: 5, limit: 5, offset: 0x1c });
+    assert_eq!(of(28, b'g'), Error::Unterminated { part: Part::Path, offset: 0x26 });
     // "ef" and "ef" have six bytes, but the names have five.
-    assert_eq!(of(19, 2), ReadError::Repeated { part: Part::Path, value: 2, offset: 0x1c });
+    assert_eq!(of(19, 2), Error::Repeated { part: Part::Path, value: 2, offset: 0x1c });
 }

@@ -10,19 +10,19 @@ use crate::encode::{Sink as _, pieces};
 use crate::layout::GMONVERSION;
 use crate::output::Output;
 use crate::output::pieces::{Repeats, check_path, in_seconds, piece_count, records_of, write_record_of_bins};
-use crate::{Arc, Encoding, Form, Histogram, Image, Part, Profile, Word, WriteError};
+use crate::{Arc, Encoding, Error, Form, Histogram, Image, Part, Profile, Word};
 
 pub(super) fn write(
     profile: &Profile,
     encoding: Encoding,
     repeat_limit: u64,
     output: &mut Output<'_>,
-) -> Result<(), WriteError> {
+) -> Result<(), Error> {
     let histograms = in_seconds(profile)?;
     let is_wide = encoding.word() == Word::W64;
     output.u32(if is_wide { MAGIC_64 } else { MAGIC_32 });
     match encoding.form {
-        Form::Next if is_wide => return Err(WriteError::NoWideAddresses { form: encoding.form }),
+        Form::Next if is_wide => return Err(Error::NoWideAddresses { form: encoding.form }),
         Form::Next => next_images(output, profile.images())?,
         _ => darwin_images(output, profile.images())?,
     }
@@ -45,7 +45,7 @@ fn samples(
     histogram: &Histogram,
     encoding: Encoding,
     repeats: &mut Repeats,
-) -> Result<(), WriteError> {
+) -> Result<(), Error> {
     let words = (encoding.word().size() as u64).saturating_mul(2);
     let header = words.saturating_add(if encoding.form == Form::Next { 4 } else { 24 });
     let size = histogram.len().saturating_mul(2).saturating_add(header);
@@ -67,7 +67,7 @@ fn samples(
 }
 
 /// Writes these arcs of a profile, with their order if the profile has the order of any arc.
-fn arcs(output: &mut Output<'_>, profile: &Profile, group: &[usize], repeats: &mut Repeats) -> Result<(), WriteError> {
+fn arcs(output: &mut Output<'_>, profile: &Profile, group: &[usize], repeats: &mut Repeats) -> Result<(), Error> {
     let ordered = profile.orders().next().is_some();
     let is_wide = output.word_size() == 8;
     let (most, size) = match (ordered, is_wide) {
@@ -117,7 +117,7 @@ fn arcs_by_range(histograms: &[Histogram], arcs: &[Arc]) -> Vec<Vec<usize>> {
 }
 
 /// Writes the list of images whose slide and header are known, and the list of those with only a header.
-fn next_images(output: &mut Output<'_>, images: &[Image]) -> Result<(), WriteError> {
+fn next_images(output: &mut Output<'_>, images: &[Image]) -> Result<(), Error> {
     let placed = || images.iter().filter(|image| image.header().is_some());
     let files: Vec<_> = placed().filter(|image| image.slide().is_none()).collect();
     let mapped: Vec<_> = placed().filter(|image| image.slide().is_some()).collect();
@@ -142,7 +142,7 @@ fn next_images(output: &mut Output<'_>, images: &[Image]) -> Result<(), WriteErr
 }
 
 /// Writes the list of images with a header, and the list of those with only a slide.
-fn darwin_images(output: &mut Output<'_>, images: &[Image]) -> Result<(), WriteError> {
+fn darwin_images(output: &mut Output<'_>, images: &[Image]) -> Result<(), Error> {
     let headers: Vec<_> = images.iter().filter_map(|image| Some((image, image.header()?))).collect();
     let slides = images.iter().filter(|image| image.header().is_none());
     let slides: Vec<_> = slides.filter_map(|image| Some((image, image.slide()?))).collect();
@@ -159,7 +159,7 @@ fn darwin_images(output: &mut Output<'_>, images: &[Image]) -> Result<(), WriteE
 }
 
 /// Writes the start of a record that lists images. Writes nothing for a list without images.
-fn list_head(output: &mut Output<'_>, record_type: u32, images: usize, size: u64) -> Result<(), WriteError> {
+fn list_head(output: &mut Output<'_>, record_type: u32, images: usize, size: u64) -> Result<(), Error> {
     if images != 0 {
         head(output, record_type, Part::Images, size)?;
         output.u32(images as u32); // The size of the record has 32 bits and is more.
@@ -172,7 +172,7 @@ fn name_size(image: &Image) -> u64 {
     (image.path().len() as u64).saturating_add(1)
 }
 
-fn write_path(output: &mut Output<'_>, image: &Image) -> Result<(), WriteError> {
+fn write_path(output: &mut Output<'_>, image: &Image) -> Result<(), Error> {
     check_path(image)?;
     output.bytes(image.path());
     output.bytes(&[0]);
@@ -180,9 +180,9 @@ fn write_path(output: &mut Output<'_>, image: &Image) -> Result<(), WriteError> 
 }
 
 /// Writes the head of a record.
-fn head(output: &mut Output<'_>, record_type: u32, part: Part, size: u64) -> Result<u32, WriteError> {
+fn head(output: &mut Output<'_>, record_type: u32, part: Part, size: u64) -> Result<u32, Error> {
     let limit = u64::from(u32::MAX);
-    let size = u32::try_from(size).map_err(|_| WriteError::TooLarge { part, size, limit })?;
+    let size = u32::try_from(size).map_err(|_| Error::TooLarge { part, size, limit })?;
     output.u32(record_type);
     output.u32(size);
     Ok(size)

@@ -13,7 +13,7 @@ use crate::detection::candidates::candidates;
 use crate::detection::evidence::Evidence;
 use crate::detection::file::File;
 use crate::output::Output;
-use crate::{Encoding, Form, Hints, Profile, WriteError};
+use crate::{Encoding, Form, Hints, Profile, Error};
 use read::{MAGIC, OtherDecoder};
 
 /// The form of the invented system.
@@ -44,7 +44,7 @@ impl Family for Other {
         _encoding: Encoding,
         repeat_limit: u64,
         output: &mut Output<'_>,
-    ) -> core::result::Result<(), WriteError> {
+    ) -> Result<()> {
         write::write(profile, repeat_limit, output)
     }
 }

@@ -3,7 +3,7 @@
 use crate::decode::bins;
 use crate::decode::cursor::Cursor;
 use crate::decode::{Decode, Result};
-use crate::{Arc, Part, ReadError, Record, Unit};
+use crate::{Arc, Part, Error, Record, Unit};
 
 /// The first four bytes of a file.
 pub(super) const MAGIC: [u8; 4] = *b"othr";
@@ -21,11 +21,11 @@ impl Decode for OtherDecoder {
             let mut header = cursor.split(word.saturating_mul(2).saturating_add(16), Part::Header)?;
             let magic = header.array()?;
             if magic != MAGIC {
-                return Err(ReadError::BadMagic { magic });
+                return Err(Error::BadMagic { magic });
             }
             let (version, offset) = (header.u32()?, header.offset());
             if u64::from(version) != word {
-                return Err(ReadError::BadVersion { version, offset: 4 });
+                return Err(Error::BadVersion { version, offset: 4 });
             }
             let (range, bins) = (header.word()?..header.word()?, u64::from(header.u32()?));
             let unit = Unit::seconds(header.u32()?);

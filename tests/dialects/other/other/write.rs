@@ -4,13 +4,13 @@ use super::read::MAGIC;
 use crate::encode::{Sink as _, pieces};
 use crate::output::Output;
 use crate::output::pieces::{only_histogram, repeated_size, size_field, write_bins};
-use crate::{Counter, Histogram, Part, Profile, WriteError};
+use crate::{Counter, Histogram, Part, Profile, Error};
 
 /// The maximum count of an arc.
 const MOST: u64 = u32::MAX as u64;
 
 /// Writes the header, the samples, and the arcs.
-pub(super) fn write(profile: &Profile, repeat_limit: u64, output: &mut Output<'_>) -> Result<(), WriteError> {
+pub(super) fn write(profile: &Profile, repeat_limit: u64, output: &mut Output<'_>) -> Result<(), Error> {
     let histogram = only_histogram(profile)?;
     let word = output.word_size();
     output.bytes(&MAGIC);
