@@ -3,7 +3,10 @@
 #[path = "DUMP"]
 mod dump;
 
-use gmon::{Arc, DataModel, Encoding, Form, Hints, Histogram, Order, Profile, Error, Record, Records, Unit, count_records, detect, read_as, write};
+use gmon::{
+    Arc, DataModel, Encoding, Error, Form, Hints, Histogram, Order, Profile, Record, Records, Unit, count_records,
+    detect, read_as, write,
+};
 
 fn profile() -> Profile {
     let mut profile = Profile::new();

@@ -13,7 +13,7 @@ use crate::detection::candidates::candidates;
 use crate::detection::evidence::Evidence;
 use crate::detection::file::File;
 use crate::output::Output;
-use crate::{Encoding, Form, Hints, Profile, Error};
+use crate::{Encoding, Form, Hints, Profile};
 use read::{MAGIC, OtherDecoder};
 
 /// The form of the invented system.
@@ -39,12 +39,7 @@ impl Family for Other {
         })
     }
 
-    fn write(
-        profile: &Profile,
-        _encoding: Encoding,
-        repeat_limit: u64,
-        output: &mut Output<'_>,
-    ) -> Result<()> {
+    fn write(profile: &Profile, _encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
         write::write(profile, repeat_limit, output)
     }
 }

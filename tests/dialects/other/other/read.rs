@@ -3,7 +3,7 @@
 use crate::decode::bins;
 use crate::decode::cursor::Cursor;
 use crate::decode::{Decode, Result};
-use crate::{Arc, Part, Error, Record, Unit};
+use crate::{Arc, Error, Part, Record, Unit};
 
 /// The first four bytes of a file.
 pub(super) const MAGIC: [u8; 4] = *b"othr";

@@ -4,7 +4,7 @@ use super::read::MAGIC;
 use crate::encode::{Sink as _, pieces};
 use crate::output::Output;
 use crate::output::pieces::{only_histogram, repeated_size, size_field, write_bins};
-use crate::{Counter, Histogram, Part, Profile, Error};
+use crate::{Counter, Error, Histogram, Part, Profile};
 
 /// The maximum count of an arc.
 const MOST: u64 = u32::MAX as u64;
