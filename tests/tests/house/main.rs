@@ -4,6 +4,7 @@
 mod additions;
 mod architectures;
 mod contributing;
+mod dialects;
 mod examples;
 mod manual;
 mod readme;
