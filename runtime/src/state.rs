@@ -214,7 +214,7 @@ pub(crate) fn check_reset(each_static: fn(&mut dyn FnMut(&'static str, &'static 
         state.change();
     });
     each_static(&mut |name, state| {
-        assert!(!state.is_first(), "{name} has a first value that can be told from another")
+        assert!(!state.is_first(), "{name} has a first value that can be told from another");
     });
     reset();
     each_static(&mut |name, state| assert!(state.is_first(), "{name} is not reset"));

@@ -56,7 +56,10 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let place = to.join(path.file_name().unwrap());
-        if path.is_dir() { copy(&path, &place) } else { drop(fs::copy(&path, place).unwrap()) }
+        match path.is_dir() {
+            true => copy(&path, &place),
+            false => _ = fs::copy(&path, place).unwrap(),
+        }
     }
 }
 
