@@ -101,6 +101,7 @@ const ORDER: [(&str, &[&str]); 6] = [
             "output",
             "sources",
             "model",
+            "sink",
             "reports",
             "exports",
             "personalities",
