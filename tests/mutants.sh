@@ -3,8 +3,8 @@
 #
 # The parts are the library (gmon), names (gmon-demangle), the reader's model (gprof/src/model and gprof/src/program/symbols), the walk
 # through stacks (gmon-unwind), and those modules of the runtime that need no profiled program around them. Each part gets the same share of
-# the time. Mutants are tried in random order, and a run
-# continues where the earlier runs stopped, because target/mutants keeps the results. `rm -r target/mutants` removes the results.
+# the time. Mutants are tried in random order, and a run continues where the earlier runs stopped, because target/mutants keeps the
+# results. `rm -r target/mutants` removes the results.
 #
 # A survivor is a change that all tests of the part pass. tests/mutants.md explains the survivors that are no fault of the tests; the script
 # prints the others, and fails if there are any.
