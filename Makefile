@@ -132,22 +132,23 @@ PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
 SMALL = -C llvm-args=--inline-threshold=6 -C llvm-args=--inlinehint-threshold=60
 # Cargo would complain that make does not share its jobs with commands that are no make.
 RUSTC_RUNTIME = MAKEFLAGS= $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
-# gmon-profil is a separate crate; its code must have the same properties as the runtime's.
-RUSTC_PROFIL = MAKEFLAGS= RUSTFLAGS="$(RUSTFLAGS) $(SMALL) -C jump-tables=no" $(CARGO) rustc --package gmon-profil --features object --profile runtime --crate-type staticlib
+# The code of all crates must have the properties of the objects.
+RUSTC_OBJECT = MAKEFLAGS= RUSTFLAGS="$(RUSTFLAGS) $(SMALL) -C jump-tables=no" $(CARGO) rustc --profile runtime --crate-type staticlib
+RUSTC_PROFIL = $(RUSTC_OBJECT) --package gmon-profil --features object
 
 # The objects have no jump tables, so a test can follow every branch below mcount and in signal handlers.
 # $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with these cargo options, takes the archive from the
 # directory BUILT, and stages the objects in LIBRARY.
 define objects
 	@mkdir -p "$(2)" "$(3)/static-pie"
-	$(RUSTC_RUNTIME) $(1) --features start -- $(SMALL) -C jump-tables=no
+	$(RUSTC_OBJECT) --package gmon-runtime $(1) --features start
 	@$(4) -r -T runtime/merge.ld -u _start -u mcount -o "$(2)/start.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(GLOBALS) --rename-section .text=gmon_text "$(2)/start.o" "$(3)/gcrt1.o"
 	@$(5) --localize-symbol=_dl_relocate_static_pie "$(3)/gcrt1.o" "$(3)/grcrt1.o"
 	@cp "$(3)/grcrt1.o" "$(3)/static-pie/"
 	@cp "$(3)/grcrt1.o" "$(3)/static-pie/gcrt1.o"
 	@$(5) $(foreach name,$(ENTRY),--localize-symbol=$(name)) "$(3)/gcrt1.o" "$(3)/gmon.o"
-	$(RUSTC_RUNTIME) $(1) --features runtime -- $(SMALL) -C jump-tables=no
+	$(RUSTC_OBJECT) --package gmon-runtime $(1) --features runtime
 	@$(4) -r -T runtime/merge.ld -u mcount -o "$(2)/all.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(GLOBALS) "$(2)/all.o" "$(2)/gmon.o"
 	$(RUSTC_PROFIL) $(1)

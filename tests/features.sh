@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the crates gmon and gmon-demangle with clippy, in all combinations of their features: for this machine, and without `std` for a
-# machine that has no std. A warning is an error.
+# Checks the crates gmon, gmon-demangle, and gmon-unwind with clippy, in all combinations of their features: for this machine, and without
+# `std` for a machine that has no std. A warning is an error.
 #
 #     features.sh
 #
@@ -40,4 +40,5 @@ for features in "" alloc serde; do
     check gmon "$features" --target "$bare"
 done
 check gmon-demangle "" --target "$bare"
-echo "gmon and gmon-demangle compile with all combinations of their features, and without std."
+check gmon-unwind "" --target "$bare"
+echo "gmon, gmon-demangle, and gmon-unwind compile with all combinations of their features, and without std."

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
 target=${CARGO_TARGET_DIR:-target}/fuzz
 jobs=${JOBS:-2}
-all="read detect rewrite sum side_file demangle symbols lines inlines run"
+all="read detect rewrite sum side_file demangle symbols lines inlines tables walk run"
 
 # build NAME: builds the targets to be fuzzed (`fuzzed`), or, in a fourth of the time, to run known inputs once (`known`).
 #
@@ -40,7 +40,7 @@ build() {
 longest() {
     case $1 in
     symbols | run) echo 4096 ;;
-    lines | inlines) echo 2048 ;;
+    lines | inlines | walk) echo 2048 ;;
     *) echo 512 ;;
     esac
 }

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Changes the code in small ways and shows which changes no test notices: mutants.sh SECONDS [PART...] (`make mutants SECONDS=...`)
 #
-# The parts are the library (gmon), names (gmon-demangle), the reader's model (gprof/src/model and gprof/src/program/symbols), and those modules
-# of the runtime that need no profiled program around them. Each part gets the same share of the time. Mutants are tried in random order, and a run
-# continues where the earlier runs stopped, because target/mutants keeps the results. `rm -r target/mutants` removes the results.
+# The parts are the library (gmon), names (gmon-demangle), the reader's model (gprof/src/model and gprof/src/program/symbols), the walk
+# through stacks (gmon-unwind), and those modules of the runtime that need no profiled program around them. Each part gets the same share of
+# the time. Mutants are tried in random order, and a run continues where the earlier runs stopped, because target/mutants keeps the
+# results. `rm -r target/mutants` removes the results.
 #
 # A survivor is a change that all tests of the part pass. tests/mutants.md explains the survivors that are no fault of the tests; the script
 # prints the others, and fails if there are any.
@@ -13,7 +14,7 @@ cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
 seconds=${1:?"the number of seconds"}
 shift
-[ $# != 0 ] || set -- gmon gmon-demangle model runtime
+[ $# != 0 ] || set -- gmon gmon-demangle model unwind runtime
 
 tool() { "$cargo" install --quiet --debug --locked --version 27.1.0 --root "$1" --target-dir "$1/build" cargo-mutants && rm -rf "$1/build"; }
 keep tools/cargo-mutants 27.1.0 attempt tool || { echo "mutants: cargo-mutants cannot be installed" >&2; exit 1; }
@@ -66,6 +67,7 @@ for part; do
     gmon) mutate gmon gmon "format/src/**" --lib --test all ;;
     gmon-demangle) mutate gmon-demangle gmon-demangle "gprof/demangle/src/**" --lib --test all ;;
     model) mutate model gprof "gprof/src/model/** gprof/src/program/symbols/**" --lib --test all ;;
+    unwind) mutate unwind gmon-unwind "runtime/unwind/src/**" --lib ;;
     runtime) mutate runtime gmon-runtime "$runtime" --lib ;;
     *) echo "mutants: no part has the name $part" >&2; exit 2 ;;
     esac

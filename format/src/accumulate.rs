@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::distinct::{Crowded, Distinct};
 use crate::histograms::Histograms;
-use crate::{Arc, Block, Profile, SumError};
+use crate::{Arc, Block, Error, Profile};
 
 /// The sum of any number of profiles of one program.
 ///
@@ -48,7 +48,7 @@ impl Accumulator {
     ///
     /// With negative bins, the order can decide whether a sum fits: `i64::MAX`, 1, and -1 fit in the order `i64::MAX`, -1, 1
     /// only. Sums without an error are the same in any order.
-    pub fn add(&mut self, profile: Profile) -> Result<(), SumError> {
+    pub fn add(&mut self, profile: Profile) -> Result<(), Error> {
         let Profile { histograms, arcs, blocks, .. } = profile;
         self.histograms.check_alike(&histograms)?;
         let known = self.arcs.list.len();
@@ -92,7 +92,7 @@ trait Counted: Copy {
     /// The key as two words.
     fn words(&self) -> (u64, u64);
     fn count(&mut self) -> &mut u64;
-    fn overflow(&self) -> SumError;
+    fn overflow(&self) -> Error;
 }
 
 impl Counted for Arc {
@@ -110,8 +110,8 @@ impl Counted for Arc {
         &mut self.count
     }
 
-    fn overflow(&self) -> SumError {
-        SumError::ArcOverflow { frompc: self.frompc, selfpc: self.selfpc }
+    fn overflow(&self) -> Error {
+        Error::ArcOverflow { frompc: self.frompc, selfpc: self.selfpc }
     }
 }
 
@@ -130,8 +130,8 @@ impl Counted for Block {
         &mut self.count
     }
 
-    fn overflow(&self) -> SumError {
-        SumError::BlockOverflow { addr: self.addr }
+    fn overflow(&self) -> Error {
+        Error::BlockOverflow { addr: self.addr }
     }
 }
 
@@ -151,7 +151,7 @@ impl<T: Counted> Default for Counts<T> {
 
 impl<T: Counted> Counts<T> {
     /// Adds counts. After an error, nothing has changed.
-    fn add(&mut self, more: &[T]) -> Result<(), SumError> {
+    fn add(&mut self, more: &[T]) -> Result<(), Error> {
         if self.list.is_empty() {
             self.list = merged(more.to_vec())?;
             return Ok(());
@@ -205,7 +205,7 @@ impl<T: Counted> Counts<T> {
 }
 
 /// Merges items that occur more than once in a list.
-fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>, SumError> {
+fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>, Error> {
     let mut distinct = Distinct::with_room(list.len());
     let mut kept = 0_usize;
     for at in 0..list.len() {
@@ -231,7 +231,7 @@ fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>, SumError> {
 }
 
 /// Merges the items by sorting, which works for any list.
-fn merged_by_sort<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>, SumError> {
+fn merged_by_sort<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>, Error> {
     let mut order: Vec<(T::Key, usize)> = list.iter().enumerate().map(|(at, thing)| (thing.key(), at)).collect();
     order.sort_unstable();
     let mut is_repeated = vec![false; list.len()];
@@ -249,7 +249,7 @@ fn merged_by_sort<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>, SumError> {
     Ok(list)
 }
 
-fn increase<T: Counted>(known: &mut T, mut more: T) -> Result<(), SumError> {
+fn increase<T: Counted>(known: &mut T, mut more: T) -> Result<(), Error> {
     let overflow = known.overflow();
     *known.count() = known.count().checked_add(*more.count()).ok_or(overflow)?;
     Ok(())
@@ -266,7 +266,7 @@ mod tests {
         let expected = vec![Arc::new(5, 6, 11), Arc::new(1, 2, 7), Arc::new(3, 4, 7)];
         assert_eq!(merged_by_sort(list.clone()), Ok(expected.clone()));
         assert_eq!(merged(list), Ok(expected));
-        let overflow = SumError::ArcOverflow { frompc: 1, selfpc: 2 };
+        let overflow = Error::ArcOverflow { frompc: 1, selfpc: 2 };
         assert_eq!(merged_by_sort(vec![Arc::new(1, 2, u64::MAX), Arc::new(1, 2, 1)]), Err(overflow));
     }
 }

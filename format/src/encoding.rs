@@ -140,15 +140,9 @@ impl Encoding {
         self.model.word()
     }
 
-    /// Whether some system writes files with this encoding. 64-bit Windows is the only one whose `long` has another size than
-    /// an address: of the forms with a `long`, Windows has 4.4BSD's, and all of its machines are little-endian.
-    pub(crate) fn exists(&self) -> bool {
-        let has_long = match self.form {
-            Form::Bsd => self.order == Order::Big,
-            Form::FreeBsd(_) | Form::OpenBsd | Form::OldBsd(_) | Form::MonOut => true,
-            Form::Gnu | Form::LdProfile | Form::Darwin | Form::Next | Form::IllumosProf | Form::IllumosRtld => false,
-        };
-        self.model != DataModel::Llp64 || !has_long
+    /// Whether a `long` has 32 bits beside 64-bit addresses, as on 64-bit Windows.
+    pub(crate) fn has_narrow_long(&self) -> bool {
+        self.model == DataModel::Llp64
     }
 }
 
@@ -218,22 +212,6 @@ impl Counter {
 }
 
 impl Form {
-    /// One form of each family that this library reads, for lists of what is built in. FreeBSD's form has the counter of
-    /// libc.
-    pub const ALL: &[Form] = &[
-        Form::Gnu,
-        Form::Bsd,
-        Form::FreeBsd(Counter::U16),
-        Form::OpenBsd,
-        Form::OldBsd(OldHeader::Packed),
-        Form::LdProfile,
-        Form::Darwin,
-        Form::Next,
-        Form::IllumosProf,
-        Form::IllumosRtld,
-        Form::MonOut,
-    ];
-
     /// The type of this form's histogram counters.
     #[must_use]
     pub fn counter(self) -> Counter {
@@ -290,26 +268,6 @@ impl fmt::Display for DataModel {
     }
 }
 
-impl fmt::Display for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Form::FreeBsd(counter) => return write!(f, "FreeBSD ({counter} counters)"),
-            Form::Gnu => "GNU",
-            Form::Bsd => "4.4BSD",
-            Form::OpenBsd => "OpenBSD",
-            Form::OldBsd(OldHeader::Packed) => "4.2BSD",
-            Form::OldBsd(OldHeader::Padded) => "4.2BSD (padded header)",
-            Form::OldBsd(OldHeader::Wide) => "old illumos",
-            Form::LdProfile => "LD_PROFILE",
-            Form::Darwin => "Darwin",
-            Form::Next => "NeXT",
-            Form::IllumosProf => "illumos PROF",
-            Form::IllumosRtld => "illumos run-time linker",
-            Form::MonOut => "mon.out",
-        })
-    }
-}
-
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -325,30 +283,5 @@ impl fmt::Display for Order {
             Order::Little => "little-endian",
             Order::Big => "big-endian",
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_of_forms_has_each_family() {
-        // This match makes a new family a compiler error here, until `ALL` and the number have the family too.
-        let family = |form: &Form| match form {
-            Form::Gnu => 0,
-            Form::Bsd => 1,
-            Form::FreeBsd(_) => 2,
-            Form::OpenBsd => 3,
-            Form::OldBsd(_) => 4,
-            Form::LdProfile => 5,
-            Form::Darwin => 6,
-            Form::Next => 7,
-            Form::IllumosProf => 8,
-            Form::IllumosRtld => 9,
-            Form::MonOut => 10,
-        };
-        let families: alloc::vec::Vec<_> = Form::ALL.iter().map(family).collect();
-        assert_eq!(families, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     }
 }

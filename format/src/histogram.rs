@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::{Bins, HistogramError, Hit, Unit};
+use crate::{Bins, Error, Hit, Unit};
 
 /// Samples of the program counter over one address range, in bins of equal size.
 ///
@@ -23,20 +23,20 @@ impl Histogram {
     /// # Errors
     ///
     /// When the range is empty, when there are no bins, or when sparse bins are not in ascending order.
-    pub fn new(range: Range<u64>, unit: Unit, bins: impl Into<Bins>) -> Result<Histogram, HistogramError> {
+    pub fn new(range: Range<u64>, unit: Unit, bins: impl Into<Bins>) -> Result<Histogram, Error> {
         let Range { start: lowpc, end: highpc } = range;
         let mut bins = bins.into();
         if highpc <= lowpc {
-            return Err(HistogramError::NoRange { lowpc, highpc });
+            return Err(Error::EmptyRange { lowpc, highpc });
         }
         if bins.is_empty() {
-            return Err(HistogramError::NoBins { range });
+            return Err(Error::EmptyHistogram { range });
         }
         if let Bins::Sparse { bins, counts } = &mut bins {
             let mut next = 0;
             for (bin, _) in counts.iter() {
                 if *bin < next || bin >= bins {
-                    return Err(HistogramError::Unordered { bin: *bin, bins: *bins });
+                    return Err(Error::Unordered { bin: *bin, bins: *bins });
                 }
                 next = bin.saturating_add(1);
             }
@@ -85,7 +85,7 @@ impl Histogram {
     /// # Errors
     ///
     /// When the range is empty.
-    pub fn with_range(self, range: Range<u64>) -> Result<Histogram, HistogramError> {
+    pub fn with_range(self, range: Range<u64>) -> Result<Histogram, Error> {
         Histogram::new(range, self.unit, self.bins)
     }
 
@@ -164,9 +164,9 @@ struct Parts {
 
 #[cfg(feature = "serde")]
 impl TryFrom<Parts> for Histogram {
-    type Error = HistogramError;
+    type Error = Error;
 
-    fn try_from(parts: Parts) -> Result<Histogram, HistogramError> {
+    fn try_from(parts: Parts) -> Result<Histogram, Error> {
         Histogram::new(parts.lowpc..parts.highpc, parts.unit, parts.bins)
     }
 }

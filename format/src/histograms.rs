@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::{Histogram, SumError, Unit};
+use crate::{Error, Histogram, Unit};
 
 /// Histograms that do not overlap, in the order of their first appearance.
 #[derive(Clone, Debug, Default)]
@@ -56,17 +56,17 @@ impl Histograms {
     }
 
     /// Adds a histogram as [`Histograms::add`] does, and checks the size of the bins.
-    pub(crate) fn add_alike(&mut self, histogram: Histogram) -> Result<(), SumError> {
+    pub(crate) fn add_alike(&mut self, histogram: Histogram) -> Result<(), Error> {
         self.check_scale(&histogram)?;
         self.add(histogram)
     }
 
     /// Adds a histogram to the one of the same range, or appends it if there is none. After an error, nothing has changed.
-    pub(crate) fn add(&mut self, histogram: Histogram) -> Result<(), SumError> {
+    pub(crate) fn add(&mut self, histogram: Histogram) -> Result<(), Error> {
         match self.find(&histogram)? {
             Some(at) => {
                 let Some(sum) = self.list.get_mut(at) else { return Ok(()) };
-                sum.add(&histogram).map_err(|bin| SumError::BinOverflow { range: histogram.range(), bin })
+                sum.add(&histogram).map_err(|bin| Error::BinOverflow { range: histogram.range(), bin })
             }
             None => {
                 let scale = Scale { range: histogram.range(), bins: histogram.len() };
@@ -86,7 +86,7 @@ impl Histograms {
 
     /// Checks that [`Histograms::add_alike`] can add all histograms of a profile. The order of the additions does not matter
     /// then: histograms that fit the sum one by one, and fit each other, also fit the sum together.
-    pub(crate) fn check_alike(&self, others: &Histograms) -> Result<(), SumError> {
+    pub(crate) fn check_alike(&self, others: &Histograms) -> Result<(), Error> {
         if let Some((smallest, largest)) = others.extremes.as_ref().filter(|(one, other)| !one.is_near(other)) {
             return Err(smallest.differs_from(largest));
         }
@@ -97,14 +97,14 @@ impl Histograms {
     }
 
     /// Checks that [`Histograms::add`] can add a histogram.
-    pub(crate) fn check(&self, histogram: &Histogram) -> Result<(), SumError> {
+    pub(crate) fn check(&self, histogram: &Histogram) -> Result<(), Error> {
         let known = self.find(histogram)?.and_then(|at| self.list.get(at));
         let added = known.map_or(Ok(()), |known| known.bins().check(histogram.bins()));
-        added.map_err(|bin| SumError::BinOverflow { range: histogram.range(), bin })
+        added.map_err(|bin| Error::BinOverflow { range: histogram.range(), bin })
     }
 
     /// The index of the histogram of the same range, `None` if there is none. An error if the histogram cannot be added.
-    fn find(&self, histogram: &Histogram) -> Result<Option<usize>, SumError> {
+    fn find(&self, histogram: &Histogram) -> Result<Option<usize>, Error> {
         if let Some(first) = self.list.first() {
             check_units(first.unit(), histogram.unit())?;
         }
@@ -114,18 +114,18 @@ impl Histograms {
         if known.range() == histogram.range() {
             let (first, second) = (known.len(), histogram.len());
             if first != second {
-                return Err(SumError::BinsDiffer { range: known.range(), first, second });
+                return Err(Error::BinsDiffer { range: known.range(), first, second });
             }
             return Ok(Some(at));
         }
         if known.highpc() > histogram.lowpc() {
-            return Err(SumError::Overlap { first: known.range(), second: histogram.range() });
+            return Err(Error::Overlap { first: known.range(), second: histogram.range() });
         }
         Ok(None)
     }
 
     /// Checks that the bins are as large as those of all other histograms.
-    fn check_scale(&self, histogram: &Histogram) -> Result<(), SumError> {
+    fn check_scale(&self, histogram: &Histogram) -> Result<(), Error> {
         if self
             .index
             .get(&histogram.lowpc())
@@ -146,15 +146,15 @@ impl Histograms {
 }
 
 /// Whether histograms of two units can be in one profile: the conditions of GNU gprof, and equal rates.
-fn check_units(first: Unit, second: Unit) -> Result<(), SumError> {
+fn check_units(first: Unit, second: Unit) -> Result<(), Error> {
     if first.dimension != second.dimension {
-        return Err(SumError::DimensionsDiffer { first: first.dimension, second: second.dimension });
+        return Err(Error::DimensionsDiffer { first: first.dimension, second: second.dimension });
     }
     if first.abbrev != second.abbrev {
-        return Err(SumError::AbbrevsDiffer { first: first.abbrev, second: second.abbrev });
+        return Err(Error::AbbrevsDiffer { first: first.abbrev, second: second.abbrev });
     }
     if first.profrate != second.profrate {
-        return Err(SumError::RatesDiffer { first: first.profrate, second: second.profrate });
+        return Err(Error::RatesDiffer { first: first.profrate, second: second.profrate });
     }
     Ok(())
 }
@@ -167,9 +167,9 @@ impl Scale {
     }
 
     /// The error for two sizes of bins.
-    fn differs_from(&self, second: &Scale) -> SumError {
+    fn differs_from(&self, second: &Scale) -> Error {
         let (first, second, first_bins, second_bins) = (&self.range, &second.range, self.bins, second.bins);
-        SumError::ScalesDiffer { first: first.clone(), first_bins, second: second.clone(), second_bins }
+        Error::ScalesDiffer { first: first.clone(), first_bins, second: second.clone(), second_bins }
     }
 
     fn is_smaller(&self, other: &Scale) -> bool {

@@ -9,8 +9,6 @@
 //!
 //! License: 0BSD, besides that of the crate, because the runtime links this module into programs.
 
-pub mod darwin;
-pub mod illumos;
 pub mod side_file;
 
 /// `version` of a 4.4BSD header (`GMONVERSION`), in 4.4BSD's `<sys/gmon.h>` since 1992.

@@ -58,7 +58,11 @@ mod accumulate;
 #[cfg(feature = "alloc")]
 mod bins;
 #[cfg(feature = "alloc")]
+mod decode;
+#[cfg(feature = "alloc")]
 mod detect;
+#[cfg(feature = "alloc")]
+mod detection;
 #[cfg(feature = "alloc")]
 mod distinct;
 #[cfg(feature = "alloc")]
@@ -66,19 +70,21 @@ mod encoding;
 #[cfg(feature = "alloc")]
 mod error;
 #[cfg(feature = "alloc")]
+mod families;
+#[cfg(feature = "alloc")]
 mod hints;
 #[cfg(feature = "alloc")]
 mod histogram;
 #[cfg(feature = "alloc")]
 mod histograms;
 #[cfg(feature = "alloc")]
-mod ld_profile;
-#[cfg(feature = "alloc")]
 mod names;
 #[cfg(feature = "alloc")]
 pub mod object_list;
 #[cfg(feature = "alloc")]
 mod older_rust;
+#[cfg(feature = "alloc")]
+mod output;
 #[cfg(feature = "alloc")]
 mod profile;
 #[cfg(feature = "alloc")]
@@ -96,20 +102,23 @@ mod write;
 pub use accumulate::Accumulator;
 #[cfg(feature = "alloc")]
 pub use bins::{Bins, Hit};
+#[cfg(feature = "alloc")]
+pub use decode::input::Input;
+#[cfg(feature = "std")]
+pub use decode::input::stream::Stream;
 #[cfg(feature = "std")]
 pub use detect::detect_reader;
 #[cfg(feature = "alloc")]
-pub use detect::{Detection, Evidence, detect, read};
+pub use detect::{detect, read};
+#[cfg(feature = "alloc")]
+pub use detection::{Detection, evidence::Evidence};
 pub use encode::Arc;
 #[cfg(feature = "alloc")]
 pub use encoding::{Counter, CounterWidth, DataModel, Encoding, Form, OldHeader, Order, Word};
 #[cfg(feature = "std")]
 pub use error::IoError;
 #[cfg(feature = "alloc")]
-pub use error::{
-    Error, ErrorKind, Field, Foreign, HistogramError, Part, ReadError, SideFileBuildError, SideFileReadError,
-    SideFileSumError, SumError, WriteError,
-};
+pub use error::{Error, ErrorKind, Foreign, Part};
 #[cfg(feature = "alloc")]
 pub use hints::{HintKind, Hints};
 #[cfg(feature = "alloc")]
@@ -118,10 +127,8 @@ pub use histogram::Histogram;
 pub use names::UnknownName;
 #[cfg(feature = "alloc")]
 pub use profile::{Orders, Profile};
-#[cfg(feature = "std")]
-pub use read::input::stream::Stream;
 #[cfg(feature = "alloc")]
-pub use read::{Input, RecordCounts, Records, count_records, read_as};
+pub use read::{RecordCounts, Records, count_records, read_as};
 #[cfg(feature = "alloc")]
 pub use record::{Block, Image, Record};
 #[cfg(feature = "alloc")]

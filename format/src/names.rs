@@ -3,20 +3,31 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::{Counter, CounterWidth, DataModel, Form, OldHeader, Order};
+use crate::families::family::Named;
+use crate::families::named;
+use crate::{Counter, CounterWidth, DataModel, Form, Order};
 
 /// A text is not the name of a [`Form`], a [`DataModel`], an [`Order`], or a [`Counter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     /// What the text should name.
     kind: &'static str,
-    /// The names.
-    known: &'static str,
+    /// The names; `None` for those of the forms.
+    known: Option<&'static str>,
 }
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown {} ({})", self.kind, self.known)
+        write!(f, "unknown {} (", self.kind)?;
+        match self.known {
+            Some(known) => f.write_str(known)?,
+            None => {
+                let has_counter = |named: &&Named| matches!(named.form, Form::FreeBsd(_));
+                named().filter(|named| !has_counter(named)).try_for_each(|named| write!(f, "{}, ", named.name))?;
+                f.write_str("and freebsd-u8 to freebsd-u64 and freebsd-i8 to freebsd-i64")?;
+            }
+        }
+        f.write_str(")")
     }
 }
 
@@ -26,36 +37,18 @@ impl Form {
     /// The name of the form for programs: lower-case letters, digits, and hyphens. [`FromStr`] reads the name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Form::Gnu => "gnu",
-            Form::Bsd => "bsd",
-            Form::FreeBsd(Counter { width, signed }) => match (width, signed) {
-                (CounterWidth::Bits8, false) => "freebsd-u8",
-                (CounterWidth::Bits16, false) => "freebsd-u16",
-                (CounterWidth::Bits32, false) => "freebsd-u32",
-                (CounterWidth::Bits64, false) => "freebsd-u64",
-                (CounterWidth::Bits8, true) => "freebsd-i8",
-                (CounterWidth::Bits16, true) => "freebsd-i16",
-                (CounterWidth::Bits32, true) => "freebsd-i32",
-                (CounterWidth::Bits64, true) => "freebsd-i64",
-            },
-            Form::OpenBsd => "openbsd",
-            Form::OldBsd(OldHeader::Packed) => "old-bsd",
-            Form::OldBsd(OldHeader::Padded) => "old-bsd-padded",
-            Form::OldBsd(OldHeader::Wide) => "old-bsd-wide",
-            Form::LdProfile => "ld-profile",
-            Form::Darwin => "darwin",
-            Form::Next => "next",
-            Form::IllumosProf => "illumos-prof",
-            Form::IllumosRtld => "illumos-rtld",
-            Form::MonOut => "mon-out",
-        }
+        self.named().map_or("", |named| named.name)
     }
 
-    /// Every form: each of [`Form::ALL`], with all types of counters and all headers.
-    fn every() -> impl Iterator<Item = Form> {
-        let headers = [OldHeader::Padded, OldHeader::Wide].map(Form::OldBsd);
-        Form::ALL.iter().copied().chain(Counter::ALL.iter().copied().map(Form::FreeBsd)).chain(headers)
+    fn named(self) -> Option<&'static Named> {
+        named().find(|named| named.form == self)
+    }
+}
+
+/// The name in messages.
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.named().map_or("", |named| named.title))
     }
 }
 
@@ -63,11 +56,8 @@ impl FromStr for Form {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Form, UnknownName> {
-        Form::every().find(|form| form.name() == text).ok_or(UnknownName {
-            kind: "form",
-            known: "gnu, bsd, openbsd, old-bsd, old-bsd-padded, old-bsd-wide, ld-profile, darwin, next, illumos-prof, \
-                    illumos-rtld, mon-out, and freebsd-u8 to freebsd-u64 and freebsd-i8 to freebsd-i64",
-        })
+        let found = named().find(|named| named.name == text).map(|named| named.form);
+        found.ok_or(UnknownName { kind: "form", known: None })
     }
 }
 
@@ -90,7 +80,7 @@ impl FromStr for DataModel {
 
     fn from_str(text: &str) -> Result<DataModel, UnknownName> {
         let found = DataModel::ALL.into_iter().find(|model| model.name() == text);
-        found.ok_or(UnknownName { kind: "data model", known: "ilp32, lp64, llp64" })
+        found.ok_or(UnknownName { kind: "data model", known: Some("ilp32, lp64, llp64") })
     }
 }
 
@@ -112,7 +102,7 @@ impl FromStr for Order {
 
     fn from_str(text: &str) -> Result<Order, UnknownName> {
         let found = Order::ALL.into_iter().find(|order| order.name() == text);
-        found.ok_or(UnknownName { kind: "byte order", known: "little, big" })
+        found.ok_or(UnknownName { kind: "byte order", known: Some("little, big") })
     }
 }
 
@@ -134,8 +124,16 @@ impl Counter {
     /// The name of the counter for programs: `u` or `i` for the sign, and the bits. [`FromStr`] reads the name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        let form = Form::FreeBsd(self).name();
-        form.strip_prefix("freebsd-").unwrap_or(form)
+        match (self.width, self.signed) {
+            (CounterWidth::Bits8, false) => "u8",
+            (CounterWidth::Bits16, false) => "u16",
+            (CounterWidth::Bits32, false) => "u32",
+            (CounterWidth::Bits64, false) => "u64",
+            (CounterWidth::Bits8, true) => "i8",
+            (CounterWidth::Bits16, true) => "i16",
+            (CounterWidth::Bits32, true) => "i32",
+            (CounterWidth::Bits64, true) => "i64",
+        }
     }
 }
 
@@ -151,25 +149,41 @@ impl FromStr for Counter {
 
     fn from_str(text: &str) -> Result<Counter, UnknownName> {
         let found = Counter::ALL.iter().copied().find(|counter| counter.name() == text);
-        found.ok_or(UnknownName { kind: "type of counters", known: "u8, u16, u32, u64, i8, i16, i32, i64" })
+        found.ok_or(UnknownName { kind: "type of counters", known: Some("u8, u16, u32, u64, i8, i16, i32, i64") })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::OldHeader;
     use alloc::collections::BTreeSet;
     use alloc::string::ToString;
     use alloc::vec::Vec;
 
     #[test]
     fn each_name_names_one_value() {
-        let forms: BTreeSet<&str> = Form::every().map(Form::name).collect();
+        let forms: BTreeSet<&str> = named().map(|named| named.name).collect();
         assert_eq!(forms.len(), 20, "{forms:?}");
-        assert!(Form::every().all(|form| form.name().parse() == Ok(form)));
+        assert!(named().all(|named| named.form.name() == named.name && named.name.parse() == Ok(named.form)));
+        let titles: BTreeSet<&str> = named().map(|named| named.title).collect();
+        assert_eq!(titles.len(), 20, "{titles:?}");
         assert!(Counter::ALL.iter().all(|counter| counter.name().parse() == Ok(*counter)));
         assert!(DataModel::ALL.iter().all(|model| model.name().parse() == Ok(*model)));
         assert!(Order::ALL.iter().all(|order| order.name().parse() == Ok(*order)));
+    }
+
+    #[test]
+    fn each_form_has_names() {
+        let headers = [OldHeader::Packed, OldHeader::Padded, OldHeader::Wide].map(Form::OldBsd);
+        for form in Form::ALL.iter().copied().chain(headers) {
+            assert!(!form.name().is_empty() && !form.to_string().is_empty(), "{form:?}");
+        }
+        for counter in Counter::ALL.iter().copied() {
+            let form = Form::FreeBsd(counter);
+            assert_eq!(form.name(), alloc::format!("freebsd-{counter}"));
+            assert_eq!(form.to_string(), alloc::format!("FreeBSD ({counter} counters)"));
+        }
     }
 
     #[test]
@@ -187,12 +201,11 @@ mod tests {
         for wrong in ["", "GNU", "freebsd", "freebsd-", "freebsd-u7", "old-bsd-packed", "gnu "] {
             let error = wrong.parse::<Form>().unwrap_err().to_string();
             assert!(error.starts_with("unknown form (gnu, "), "{wrong}: {error}");
-            assert!(
-                Form::every()
-                    .filter(|form| form.counter() == Counter::U16)
-                    .all(|form| { error.contains(form.name()) || matches!(form, Form::FreeBsd(_)) })
-            );
         }
+        let error = "".parse::<Form>().unwrap_err().to_string();
+        let names = "gnu, bsd, openbsd, old-bsd, old-bsd-padded, old-bsd-wide, ld-profile, darwin, next, illumos-prof, \
+                     illumos-rtld, mon-out, and freebsd-u8 to freebsd-u64 and freebsd-i8 to freebsd-i64";
+        assert_eq!(error, alloc::format!("unknown form ({names})"));
         assert_eq!("LP64".parse::<DataModel>().unwrap_err().to_string(), "unknown data model (ilp32, lp64, llp64)");
         assert_eq!("middle".parse::<Order>().unwrap_err().to_string(), "unknown byte order (little, big)");
         let known: Vec<&str> = Counter::ALL.iter().map(|counter| counter.name()).collect();

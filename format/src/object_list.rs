@@ -6,8 +6,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::str;
 
-use crate::ReadError;
-use crate::read::Result;
+use crate::Error;
+use crate::decode::Result;
 use crate::side_file::Checksum;
 
 /// The header of a list: the profile that the list belongs to, and the program that wrote the profile.
@@ -85,7 +85,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`ReadError::BadLine`] for the first line that is not valid.
+    /// [`Error::BadLine`] for the first line that is not valid.
     pub fn parse(bytes: &[u8]) -> Result<Header> {
         let mut lines = Lines::new(bytes);
         Header::read(&mut lines).ok_or_else(|| lines.error())
@@ -118,7 +118,7 @@ impl ObjectList {
     ///
     /// # Errors
     ///
-    /// [`ReadError::BadLine`] for the first line that is not valid, and for the line after the last one if the list was
+    /// [`Error::BadLine`] for the first line that is not valid, and for the line after the last one if the list was
     /// cut short.
     pub fn parse(bytes: &[u8]) -> Result<ObjectList> {
         let mut lines = Lines::new(bytes);
@@ -189,8 +189,8 @@ impl<'a> Lines<'a> {
     }
 
     /// The error for the last line that was asked for.
-    fn error(&self) -> ReadError {
-        ReadError::BadLine { line: self.number, offset: self.offset }
+    fn error(&self) -> Error {
+        Error::BadLine { line: self.number, offset: self.offset }
     }
 }
 

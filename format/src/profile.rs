@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::iter::FusedIterator;
 
 use crate::histograms::Histograms;
-use crate::{Arc, Block, Histogram, Image, Record, SumError};
+use crate::{Arc, Block, Error, Histogram, Image, Record};
 
 /// The content of one profile file, or of the sum of several.
 ///
@@ -123,7 +123,7 @@ impl Profile {
     /// When the range overlaps the range of another histogram without being the same, when two histograms differ in their
     /// unit, when two histograms of one range differ in their number of bins, or when a sum needs more than 64 bits. After
     /// an error, the profile is the same as before.
-    pub fn add_histogram(&mut self, histogram: Histogram) -> Result<(), SumError> {
+    pub fn add_histogram(&mut self, histogram: Histogram) -> Result<(), Error> {
         self.histograms.add(histogram)
     }
 
@@ -168,7 +168,7 @@ impl Profile {
     ///
     /// As for [`Profile::add_histogram`], and when the bins of two histograms differ in size by more than a millionth of
     /// two code bytes.
-    pub fn add_record(&mut self, record: Record) -> Result<(), SumError> {
+    pub fn add_record(&mut self, record: Record) -> Result<(), Error> {
         match record {
             Record::Histogram(histogram) => self.histograms.add_alike(histogram)?,
             Record::Arc(arc) => self.add_arc(arc),
@@ -188,7 +188,7 @@ impl Profile {
     /// # Errors
     ///
     /// As for [`Profile::add_histogram`]. After an error, the profile is the same as before.
-    pub fn append(&mut self, other: Profile) -> Result<(), SumError> {
+    pub fn append(&mut self, other: Profile) -> Result<(), Error> {
         for histogram in other.histograms.list() {
             self.histograms.check(histogram)?;
         }
@@ -219,7 +219,7 @@ impl Profile {
     /// # Errors
     ///
     /// As for [`Profile::add_histogram`].
-    pub fn of_samples(histograms: impl IntoIterator<Item = Histogram>) -> Result<Profile, SumError> {
+    pub fn of_samples(histograms: impl IntoIterator<Item = Histogram>) -> Result<Profile, Error> {
         let mut profile = Profile::new();
         for histogram in histograms {
             profile.add_histogram(histogram)?;
@@ -282,9 +282,9 @@ impl From<Profile> for Parts {
 
 #[cfg(feature = "serde")]
 impl TryFrom<Parts> for Profile {
-    type Error = SumError;
+    type Error = Error;
 
-    fn try_from(parts: Parts) -> Result<Profile, SumError> {
+    fn try_from(parts: Parts) -> Result<Profile, Error> {
         let Parts { histograms, arcs, blocks, orders, images } = parts;
         let mut profile = Profile::of_samples(histograms)?.with_arcs(arcs).with_blocks(blocks);
         for ((frompc, selfpc), order) in orders {

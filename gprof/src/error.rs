@@ -3,8 +3,6 @@
 use std::fmt;
 use std::io;
 
-use gmon::ReadError;
-
 use crate::program::image::ImageError;
 use crate::program::symbols::file_map::MapError;
 use crate::terminal::system;
@@ -172,7 +170,7 @@ impl fmt::Display for Error {
                 )
             }
             Error::Image { file, source } => write!(f, "{file}: {source}"),
-            Error::Profile { file, source: gmon::Error::Read(ReadError::Empty) } => write!(
+            Error::Profile { file, source: gmon::Error::Empty } => write!(
                 f,
                 "{file}: empty file: the program still runs, or was killed or executed another program before it wrote its \
                  counts (GMON_LIVE=1 writes them while it runs)"

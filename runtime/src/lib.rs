@@ -2,10 +2,11 @@
 //!
 //! The modules, from the ground up. Each module uses only modules before it:
 //!
+//! * `state`: what a forked child resets, and what a child inherits
 //! * `text`: bounded text; `arch`: what only assembly can do
 //! * `os`: the operating system's calls; `message`: one line on standard error
 //! * `unwind`: walks the stack of an interrupted thread
-//! * `per_process`: all that a forked child resets; `ownership`: which process owns the profile
+//! * `memory`: memory in which a process counts; `ownership`: which process owns the profile
 //! * `samples`: what a tick becomes; `objects`: which object is loaded where
 //! * `file`: names, forms and writing of the files
 //! * `kernel`: OpenBSD's six-argument `profil`, and its implementation on each system
@@ -38,6 +39,7 @@ pub mod file;
 pub mod kernel;
 #[cfg(any(test, feature = "runtime"))]
 mod mcount;
+mod memory;
 mod message;
 #[doc(hidden)]
 pub mod objects;
@@ -45,11 +47,11 @@ pub mod objects;
 pub mod os;
 #[doc(hidden)]
 pub mod ownership;
-mod per_process;
 #[cfg(all(feature = "start", not(test)))]
 mod process;
 #[doc(hidden)]
 pub mod samples;
+mod state;
 #[doc(hidden)]
 pub mod text;
 #[doc(hidden)]

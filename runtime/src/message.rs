@@ -12,6 +12,7 @@ use crate::os::{
     Errno, Fd, SIGPIPE, SIGXFSZ, Status, contains, pending_signals, set_blocked_signals, take_signal,
     try_to_block_signals,
 };
+use crate::state::Inherited;
 use crate::text::{Digits, Text};
 
 const STANDARD_ERROR: Fd = Fd(2);
@@ -22,13 +23,17 @@ struct AtStart(UnsafeCell<Option<Status>>);
 // SAFETY: written once, before the first line.
 unsafe impl Sync for AtStart {}
 
-static AT_START: AtStart = AtStart(UnsafeCell::new(None));
-static IS_KNOWN: AtomicBool = AtomicBool::new(false);
+static AT_START: Inherited<AtStart> =
+    Inherited::new("the child inherits standard error and its reader", AtStart(UnsafeCell::new(None)));
+static IS_KNOWN: Inherited<AtomicBool> =
+    Inherited::new("the child inherits standard error and its reader", AtomicBool::new(false));
 /// Whether descriptor 2 was another file when a seccomp filter was about to be installed.
-static WAS_REPLACED: AtomicBool = AtomicBool::new(false);
+static WAS_REPLACED: Inherited<AtomicBool> =
+    Inherited::new("the child inherits standard error and its reader", AtomicBool::new(false));
 
 /// The milliseconds that all lines together may still wait for a reader.
-static PATIENCE: AtomicU32 = AtomicU32::new(900);
+static PATIENCE: Inherited<AtomicU32> =
+    Inherited::new("the child inherits standard error and its reader", AtomicU32::new(900));
 
 /// Remembers the status of standard error. Only the first call has an effect.
 pub(crate) fn remember_standard_error() {

@@ -1,23 +1,48 @@
-//! Which process owns the buffer: this process, or a parent whose memory or file this process shares.
+//! Which process owns the buffer, and since when: this process, or a parent whose memory or file this process shares.
 
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+};
 
-use crate::os::{known_process_id, map_own_word};
+use crate::os::{known_process_id, map_own_word, unix_time};
+use crate::state::{Inherited, Reset, resets};
 
 /// The process that owns the buffer. Another process with this memory is a child that shares the memory, or a child
 /// that was made without the C library's fork; such a child must not overwrite the file.
-pub(crate) static PROCESS: AtomicI32 = AtomicI32::new(0);
+pub(crate) static PROCESS: Inherited<AtomicI32> = Inherited::new("the child sets them to its own", AtomicI32::new(0));
 /// Whether this memory is the owner's: a word that the kernel sets to 0 in a copy of the memory. If the kernel has no
 /// such words, a word that stays 1.
-pub(crate) static OWN_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(ALWAYS_OWN.as_ptr().cast());
-static ALWAYS_OWN: AtomicU32 = AtomicU32::new(1);
+pub(crate) static OWN_WORD: Inherited<AtomicPtr<AtomicU32>> = Inherited::new(
+    "the word itself is set by the child, which has it at the same address",
+    AtomicPtr::new(Inherited::value(&ALWAYS_OWN).as_ptr().cast()),
+);
+static ALWAYS_OWN: Inherited<AtomicU32> =
+    Inherited::new("the word itself is set by the child, which has it at the same address", AtomicU32::new(1));
 /// Whether this process is the child of a fork.
-pub(crate) static FORKED: AtomicBool = AtomicBool::new(false);
+pub(crate) static FORKED: Inherited<AtomicBool> =
+    Inherited::new("the child sets them to its own", AtomicBool::new(false));
+
+resets! {
+    /// When the profile began, in nanoseconds since 1970; 0 if that is not known.
+    static START_TIME: Reset<AtomicU64> = Reset::new();
+}
+
+/// Sets the time at which the profile begins to now.
+pub(crate) fn begin_now() {
+    START_TIME.store(unix_time(), SeqCst);
+}
+
+/// When the profile began, in nanoseconds since 1970; 0 if that is not known.
+pub(crate) fn start_time() -> u64 {
+    START_TIME.load(Relaxed)
+}
+
 /// Makes the process with this number the owner of the buffer.
 pub(crate) fn own(process: i32) {
     PROCESS.store(process, Relaxed);
-    if ptr::eq(OWN_WORD.load(Relaxed), &ALWAYS_OWN) {
+    if ptr::eq(OWN_WORD.load(Relaxed), &*ALWAYS_OWN) {
         let word: *mut AtomicU32 = map_own_word().cast();
         if !word.is_null() {
             OWN_WORD.store(word, Relaxed);

@@ -11,7 +11,7 @@ for system in freebsd openbsd; do
     rm -rf "$lint"
     mkdir -p "$lint"
     cp -R Cargo.toml Cargo.lock clippy.toml format runtime "$lint/"
-    sed -i 's/^members = .*/members = ["format", "runtime"]/' "$lint/Cargo.toml"
+    sed -i 's|^members = .*|members = ["format", "runtime", "runtime/unwind"]|' "$lint/Cargo.toml"
     for seam in os entry kernel; do
         sed -i -e "s/^#\[cfg_attr(target_os = \"$system\", \(path = \".*\"\))\]/#[\1]/" -e '/target_os = /d' "$lint/runtime/src/$seam/mod.rs"
     done

@@ -34,4 +34,5 @@ export RUSTDOCFLAGS="-D warnings"
 "$cargo" doc --workspace --no-deps --quiet
 # The runtime has only private items.
 "$cargo" doc --package gmon-runtime --features start --no-deps --document-private-items --quiet
+"$cargo" doc --package gmon-unwind --no-deps --document-private-items --quiet
 "$cargo" doc --package gmon-profil --no-deps --document-private-items --quiet

@@ -1,8 +1,12 @@
 //! Puts the records of a file together.
 
-use super::sparse_sum::SparseSum;
-use super::{Input, Records, Result};
-use crate::{Profile, ReadError, Record};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::records::Records;
+use crate::decode::Result;
+use crate::decode::input::Input;
+use crate::{Bins, Error, Histogram, Profile, Record};
 
 /// The profile of the records so far.
 #[derive(Default)]
@@ -14,7 +18,7 @@ pub(super) struct Collector {
 impl Collector {
     /// Adds the record at an offset.
     pub(super) fn add(&mut self, record: Record, offset: u64) -> Result<()> {
-        let at = |error| ReadError::Histograms { error, offset };
+        let at = |error| in_record(error, offset);
         let record = match record {
             Record::Histogram(histogram) => match self.sparse.add(histogram).map_err(at)? {
                 Some(histogram) => Record::Histogram(histogram),
@@ -28,9 +32,14 @@ impl Collector {
 
     /// Returns the profile. The last record is at this offset.
     pub(super) fn finish(mut self, offset: u64) -> Result<Profile> {
-        self.sparse.finish(&mut self.profile).map_err(|error| ReadError::Histograms { error, offset })?;
+        self.sparse.finish(&mut self.profile).map_err(|error| in_record(error, offset))?;
         Ok(self.profile)
     }
+}
+
+/// The error of a histogram in the record at an offset.
+fn in_record(error: Error, offset: u64) -> Error {
+    Error::Histograms { error: Box::new(error), offset }
 }
 
 impl Profile {
@@ -43,7 +52,7 @@ impl Profile {
     /// let encoding = Encoding::new(Form::Gnu, DataModel::Ilp32, Order::Little);
     /// let profile = Profile::from_records(Records::new(file, encoding)?)?;
     /// assert_eq!(profile.arcs()[0].count, 12);
-    /// # Ok::<(), gmon::ReadError>(())
+    /// # Ok::<(), gmon::Error>(())
     /// ```
     ///
     /// # Errors
@@ -62,9 +71,61 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// As for [`read_as`](crate::read_as), and [`ReadError::Io`](crate::ReadError::Io) if the reader fails.
+    /// As for [`read_as`](crate::read_as), and [`Error::Io`](crate::Error::Io) if the reader fails.
     #[cfg(feature = "std")]
     pub fn from_reader(reader: impl std::io::Read, encoding: crate::Encoding) -> Result<Profile> {
         Profile::from_records(Records::from_reader(reader, encoding)?)
+    }
+}
+
+/// Sparse histograms of one range. Adding two of them takes time for both, so each sum in the list has at least twice the
+/// counts of the next one: all additions together take little more than linear time.
+#[derive(Default)]
+struct SparseSum {
+    sums: Vec<Histogram>,
+}
+
+impl SparseSum {
+    /// Adds a histogram. Returns the histogram if it is not sparse, or has another range or another unit.
+    fn add(&mut self, histogram: Histogram) -> Result<Option<Histogram>> {
+        let is_alike = self.sums.first().is_none_or(|first| {
+            (first.range(), first.len(), first.unit()) == (histogram.range(), histogram.len(), histogram.unit())
+        });
+        if !is_alike || size(&histogram).is_none() {
+            return Ok(Some(histogram));
+        }
+        self.sums.push(histogram);
+        while let [.., first, second] = self.sums.as_slice() {
+            if size(first) >= size(second).map(|size| size.saturating_mul(2)) {
+                break;
+            }
+            self.join()?;
+        }
+        Ok(None)
+    }
+
+    /// Adds the sum to a profile.
+    fn finish(mut self, profile: &mut Profile) -> Result<()> {
+        while self.sums.len() > 1 {
+            self.join()?;
+        }
+        self.sums.pop().map_or(Ok(()), |sum| profile.add_record(Record::Histogram(sum)))
+    }
+
+    /// Adds the last sum to the one before it.
+    fn join(&mut self) -> Result<()> {
+        if let (Some(last), Some(sum)) = (self.sums.pop(), self.sums.last_mut()) {
+            let overflow = |bin| Error::BinOverflow { range: last.range(), bin };
+            sum.add(&last).map_err(overflow)?;
+        }
+        Ok(())
+    }
+}
+
+/// The number of counts of a sparse histogram; `None` for others.
+fn size(histogram: &Histogram) -> Option<usize> {
+    match histogram.bins() {
+        Bins::Sparse { counts, .. } => Some(counts.len()),
+        _ => None,
     }
 }

@@ -1,37 +1,56 @@
-//! Reads profiles from files.
+//! Reads profiles from files with a known encoding.
 
-mod bins;
-pub(crate) mod bsd;
 mod collect;
-mod counts;
-pub(crate) mod cursor;
-mod darwin;
-mod decode;
-pub(crate) mod decoder;
-pub(crate) mod gnu;
-mod gnu_blocks;
-mod image_count;
-pub(crate) mod input;
-pub(crate) mod ld_profile;
-pub(crate) mod mon_out;
-pub(crate) mod old_bsd;
-mod prof;
 mod records;
-mod result;
-mod rtld;
-mod sparse_sum;
-mod trailing;
 
-use collect::Collector;
-pub use counts::RecordCounts;
-use cursor::Cursor;
-use decode::Decode as _;
-use decoder::Decoder;
-pub use input::Input;
 pub use records::Records;
-pub(crate) use result::Result;
 
-use crate::{Encoding, Profile};
+use crate::decode::cursor::Cursor;
+use crate::decode::{Decode as _, Result};
+use crate::families::Decoder;
+use crate::{Encoding, Profile, Record};
+use collect::Collector;
+
+/// The number of records of each kind in a file. Several histogram records of one address range become one histogram
+/// of a [`Profile`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct RecordCounts {
+    /// Histograms that are not empty.
+    pub histograms: usize,
+    /// Arcs.
+    pub arcs: usize,
+    /// Lists of basic-block counts.
+    pub blocks: usize,
+    /// Executables and shared objects.
+    pub images: usize,
+}
+
+impl RecordCounts {
+    /// The numbers of items of a profile: those of the records of its file, except in GNU's form.
+    #[must_use]
+    pub fn of(profile: &Profile) -> RecordCounts {
+        RecordCounts {
+            histograms: profile.histograms().len(),
+            arcs: profile.arcs().len(),
+            blocks: usize::from(!profile.blocks().is_empty()),
+            images: profile.images().len(),
+        }
+    }
+
+    /// Counts a record.
+    fn count(&mut self, record: &Record) {
+        let count = match record {
+            Record::Histogram(_) => &mut self.histograms,
+            Record::Arc(_) | Record::OrderedArc { .. } => &mut self.arcs,
+            Record::Image(_) => &mut self.images,
+            // The decoder counts the lists of blocks.
+            Record::Block(_) => return,
+        };
+        *count = count.saturating_add(1);
+    }
+}
 
 /// Counts the records of a file with a known encoding. In the 4.4BSD family the samples are one record, and each arc
 /// is one.

@@ -8,7 +8,7 @@ use super::counts::{Calls, Samples, Thread};
 use super::object::{Kind, Mapping, Object};
 use crate::encode::side_file::{Call, CutReason, Place};
 use crate::layout::side_file::{CUT, ELSEWHERE, FIRST_RESERVED, KERNEL, PROGRAM, THREAD};
-use crate::{Field, SideFileBuildError, Word};
+use crate::{Error, Part, Word};
 
 impl SideFile {
     /// Adds a property of the run. [`property`](crate::side_file::property) has the keys that this version knows.
@@ -16,16 +16,16 @@ impl SideFile {
     /// # Errors
     ///
     /// When the key is empty or contains `=`.
-    pub fn add_property(&mut self, key: &[u8], value: &[u8]) -> Result<(), SideFileBuildError> {
+    pub fn add_property(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         if key.contains(&b'=') {
-            return Err(Refused(Field::Property, key.len() as u64).into());
+            return Err(Refused(Part::Property, key.len() as u64).into());
         }
         Ok(self.push_property([key, b"=", value].concat().into())?)
     }
 
     pub(super) fn push_property(&mut self, property: Box<[u8]>) -> Added<()> {
         if property.iter().position(|byte| *byte == b'=').is_none_or(|length| length == 0) {
-            return Err(Refused(Field::Property, property.len() as u64));
+            return Err(Refused(Part::Property, property.len() as u64));
         }
         self.properties.push(property);
         Ok(())
@@ -36,19 +36,19 @@ impl SideFile {
     /// # Errors
     ///
     /// When the number is taken or not possible, or when addresses do not fit.
-    pub fn add_object(&mut self, number: u32, object: Object) -> Result<(), SideFileBuildError> {
+    pub fn add_object(&mut self, number: u32, object: Object) -> Result<(), Error> {
         Ok(self.push_object(number, object)?)
     }
 
     pub(super) fn push_object(&mut self, number: u32, object: Object) -> Added<()> {
         if number >= FIRST_RESERVED || self.objects.contains_key(&number) {
-            return Err(Refused(Field::ObjectNumber, u64::from(number)));
+            return Err(Refused(Part::ObjectNumber, u64::from(number)));
         }
         if (object.kind == Kind::Program) != (number == PROGRAM) {
-            return Err(Refused(Field::ObjectFlags, u64::from(number)));
+            return Err(Refused(Part::ObjectFlags, u64::from(number)));
         }
         if object.code.start > object.code.end {
-            return Err(Refused(Field::Size, object.code.end));
+            return Err(Refused(Part::Size, object.code.end));
         }
         self.address(object.code.end)?;
         self.objects.insert(number, object);
@@ -66,17 +66,17 @@ impl SideFile {
     /// # Errors
     ///
     /// When the object is not known, or when addresses do not fit.
-    pub fn add_mapping(&mut self, mapping: Mapping) -> Result<(), SideFileBuildError> {
+    pub fn add_mapping(&mut self, mapping: Mapping) -> Result<(), Error> {
         Ok(self.push_mapping(mapping)?)
     }
 
     pub(super) fn push_mapping(&mut self, mapping: Mapping) -> Added<()> {
         if mapping.addresses.start > mapping.addresses.end {
-            return Err(Refused(Field::Size, mapping.addresses.end));
+            return Err(Refused(Part::Size, mapping.addresses.end));
         }
         self.address(mapping.addresses.end)?;
         if !self.objects.contains_key(&mapping.object) {
-            return Err(Refused(Field::Object, u64::from(mapping.object)));
+            return Err(Refused(Part::Object, u64::from(mapping.object)));
         }
         self.mappings.push(mapping);
         Ok(())
@@ -96,7 +96,7 @@ impl SideFile {
         bin_size: u64,
         index: u64,
         ticks: u64,
-    ) -> Result<(), SideFileBuildError> {
+    ) -> Result<(), Error> {
         let thread = self.begin_samples(thread, object, bin_size)?;
         Ok(self.push_samples((thread, object, bin_size), index, ticks)?)
     }
@@ -104,7 +104,7 @@ impl SideFile {
     /// Checks what stands before the bins of a part of samples.
     pub(super) fn begin_samples(&self, thread: Option<usize>, object: u32, bin_size: u64) -> Added<Option<u32>> {
         if bin_size == 0 {
-            return Err(Refused(Field::BinSize, bin_size));
+            return Err(Refused(Part::BinSize, bin_size));
         }
         self.code_place(Place { object, address: 0 })?;
         self.thread(thread)
@@ -112,7 +112,7 @@ impl SideFile {
 
     pub(super) fn push_samples(&mut self, of: (Option<u32>, u32, u64), index: u64, ticks: u64) -> Added<()> {
         let (thread, object, bin_size) = of;
-        self.address(index.checked_mul(bin_size).ok_or(Refused(Field::Bin, index))?)?;
+        self.address(index.checked_mul(bin_size).ok_or(Refused(Part::Bin, index))?)?;
         count(&mut self.samples_total, ticks)?;
         let fits = |last: &&mut Samples| {
             (last.thread, last.object, last.bin_size) == of && last.bins.last().is_none_or(|(last, _)| *last < index)
@@ -130,7 +130,7 @@ impl SideFile {
     ///
     /// When an object or the thread is not known, when an address does not fit, or when the sum of all calls exceeds
     /// 64 bits.
-    pub fn add_call(&mut self, thread: Option<usize>, call: Call) -> Result<(), SideFileBuildError> {
+    pub fn add_call(&mut self, thread: Option<usize>, call: Call) -> Result<(), Error> {
         let thread = self.thread(thread)?;
         Ok(self.push_call(thread, call)?)
     }
@@ -152,12 +152,7 @@ impl SideFile {
     ///
     /// When the parent, the object or the thread is not known, when the address does not fit, or when the sum of all
     /// ticks exceeds 64 bits.
-    pub fn add_context(
-        &mut self,
-        parent: Option<usize>,
-        place: Place,
-        ticks: u64,
-    ) -> Result<usize, SideFileBuildError> {
+    pub fn add_context(&mut self, parent: Option<usize>, place: Place, ticks: u64) -> Result<usize, Error> {
         self.context_place(place)?;
         Ok(self.push_context(parent, place, ticks)?)
     }
@@ -166,10 +161,10 @@ impl SideFile {
     pub(super) fn push_context(&mut self, parent: Option<usize>, place: Place, ticks: u64) -> Added<usize> {
         let index = self.contexts.nodes.len();
         if let Some(parent) = parent.filter(|parent| *parent >= index) {
-            return Err(Refused(Field::Parent, parent as u64));
+            return Err(Refused(Part::Parent, parent as u64));
         }
         self.address(place.address)?;
-        let node = Node::new(parent, place, ticks).ok_or(Refused(Field::Items, index as u64))?;
+        let node = Node::new(parent, place, ticks).ok_or(Refused(Part::Items, index as u64))?;
         count(&mut self.contexts.total, ticks)?;
         self.contexts.nodes.push(node);
         Ok(index)
@@ -180,7 +175,7 @@ impl SideFile {
     /// # Errors
     ///
     /// When the sum of all such ticks exceeds 64 bits.
-    pub fn add_cut(&mut self, reason: CutReason, ticks: u64) -> Result<(), SideFileBuildError> {
+    pub fn add_cut(&mut self, reason: CutReason, ticks: u64) -> Result<(), Error> {
         Ok(self.push_cut(reason, ticks)?)
     }
 
@@ -196,9 +191,9 @@ impl SideFile {
         let is_small = |most: usize| usize::try_from(place.address).is_ok_and(|address| address < most);
         match place.object {
             THREAD if is_small(self.threads.len()) => Ok(()),
-            THREAD => Err(Refused(Field::Thread, place.address)),
+            THREAD => Err(Refused(Part::Thread, place.address)),
             CUT if u32::try_from(place.address).is_ok() => Ok(()),
-            CUT => Err(Refused(Field::Code, place.address)),
+            CUT => Err(Refused(Part::Code, place.address)),
             _ => self.code_place(place),
         }
     }
@@ -207,12 +202,12 @@ impl SideFile {
     fn code_place(&self, place: Place) -> Added<()> {
         self.address(place.address)?;
         let is_known = matches!(place.object, KERNEL | ELSEWHERE) || self.objects.contains_key(&place.object);
-        if is_known { Ok(()) } else { Err(Refused(Field::Object, u64::from(place.object))) }
+        if is_known { Ok(()) } else { Err(Refused(Part::Object, u64::from(place.object))) }
     }
 
     fn address(&self, address: u64) -> Added<()> {
         let fits = self.word == Word::W64 || u32::try_from(address).is_ok();
-        if fits { Ok(()) } else { Err(Refused(Field::Address, address)) }
+        if fits { Ok(()) } else { Err(Refused(Part::Address, address)) }
     }
 
     /// Checks the index of a thread.
@@ -220,13 +215,13 @@ impl SideFile {
         let Some(thread) = thread else { return Ok(None) };
         match u32::try_from(thread) {
             Ok(index) if thread < self.threads.len() => Ok(Some(index)),
-            _ => Err(Refused(Field::Thread, thread as u64)),
+            _ => Err(Refused(Part::Thread, thread as u64)),
         }
     }
 }
 
 /// Adds to a total.
 fn count(total: &mut u64, more: u64) -> Added<()> {
-    *total = total.checked_add(more).ok_or(Refused(Field::Count, more))?;
+    *total = total.checked_add(more).ok_or(Refused(Part::Count, more))?;
     Ok(())
 }

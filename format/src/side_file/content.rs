@@ -9,7 +9,7 @@ use super::counts::{Calls, Samples, Thread};
 use super::object::{Mapping, Object};
 use crate::encode::side_file::CutReason;
 use crate::layout::mark;
-use crate::{Field, Order, SideFileBuildError, SideFileReadError, SideFileSumError, Word};
+use crate::{Error, Order, Part, Word};
 
 /// The content of a side file.
 ///
@@ -46,27 +46,21 @@ pub struct Checksum {
 
 /// A value that a field cannot have.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refused(pub(super) Field, pub(super) u64);
+pub(super) struct Refused(pub(super) Part, pub(super) u64);
 
 /// The result of adding an item.
 pub(super) type Added<T> = Result<T, Refused>;
 
 impl Refused {
     /// The error for an item that was read at this offset.
-    pub(super) fn at(self, offset: u64) -> SideFileReadError {
-        SideFileReadError::BadValue { field: self.0, value: self.1, offset }
+    pub(super) fn at(self, offset: u64) -> Error {
+        Error::BadValue { part: self.0, value: self.1, offset }
     }
 }
 
-impl From<Refused> for SideFileBuildError {
-    fn from(Refused(field, value): Refused) -> SideFileBuildError {
-        SideFileBuildError::Impossible { field, value }
-    }
-}
-
-impl From<Refused> for SideFileSumError {
-    fn from(Refused(field, value): Refused) -> SideFileSumError {
-        SideFileSumError::Impossible { field, value }
+impl From<Refused> for Error {
+    fn from(Refused(part, value): Refused) -> Error {
+        Error::Impossible { part, value }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::encode::side_file::{
 use crate::layout::side_file::{
     BIG, CALLS, CONTEXTS, CUTS, LITTLE, LIVE, MAPPINGS, OBJECTS, PROPERTIES, SAMPLES, THREADS, Tag,
 };
-use crate::write::output::Output;
+use crate::output::Output;
 use crate::{Order, Word};
 
 impl SideFile {

@@ -1,10 +1,10 @@
 //! Tests of sums of profiles.
 
 use crate::common::{called, sampled, seconds, sum};
-use gmon::{Accumulator, Arc, Bins, Block, Dimension, Histogram, Profile, SumError, Unit};
+use gmon::{Accumulator, Arc, Bins, Block, Dimension, Error, Histogram, Profile, Unit};
 use proptest::prelude::*;
 
-fn add(first: Histogram, second: Histogram) -> Result<Profile, SumError> {
+fn add(first: Histogram, second: Histogram) -> Result<Profile, Error> {
     let mut accumulator = Accumulator::new();
     accumulator.add(sampled(first))?;
     accumulator.add(sampled(second))?;
@@ -50,7 +50,7 @@ fn signed_bins_are_summed_with_their_sign() {
 
 #[test]
 fn sums_that_do_not_fit_are_errors() {
-    let overflow = |bin| Err(SumError::BinOverflow { range: 0..16, bin });
+    let overflow = |bin| Err(Error::BinOverflow { range: 0..16, bin });
     assert_eq!(add(seconds(0, 16, &[0, u64::MAX]), seconds(0, 16, &[0, 1])), overflow(1));
     assert_eq!(add(signed(&[i64::MAX, 0]), signed(&[1, 0])), overflow(0));
     assert_eq!(add(signed(&[i64::MIN, 0]), signed(&[-1, 0])), overflow(0));
@@ -62,9 +62,9 @@ fn sums_that_do_not_fit_are_errors() {
     assert_eq!(add(seconds(0, 16, &[1 << 63, 0]), signed(&[-1, 0])), sum);
     let mut accumulator = Accumulator::new();
     accumulator.add(called(&[(1, 2, u64::MAX)])).unwrap();
-    assert_eq!(accumulator.add(called(&[(1, 2, 1)])), Err(SumError::ArcOverflow { frompc: 1, selfpc: 2 }));
+    assert_eq!(accumulator.add(called(&[(1, 2, 1)])), Err(Error::ArcOverflow { frompc: 1, selfpc: 2 }));
     let blocks = vec![Block::new(7, u64::MAX); 2];
-    assert_eq!(accumulator.add(Profile::new().with_blocks(blocks)), Err(SumError::BlockOverflow { addr: 7 }));
+    assert_eq!(accumulator.add(Profile::new().with_blocks(blocks)), Err(Error::BlockOverflow { addr: 7 }));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn histograms_that_do_not_go_together_are_errors() {
     let overlap = |lowpc: u64, bins: &[u64]| {
         let other = seconds(lowpc, lowpc + 4 * bins.len() as u64, bins);
         let second = other.lowpc()..other.highpc();
-        assert_eq!(add(first(), other), Err(SumError::Overlap { first: 0x100..0x110, second }));
+        assert_eq!(add(first(), other), Err(Error::Overlap { first: 0x100..0x110, second }));
     };
     overlap(0x0fc, &[0; 2]); // in front and into it
     overlap(0x0fc, &[0; 6]); // all around it
@@ -82,18 +82,18 @@ fn histograms_that_do_not_go_together_are_errors() {
     overlap(0x104, &[0; 3]); // its end
     overlap(0x10c, &[0; 2]); // into it and behind
     let error = |other| add(first(), other).unwrap_err();
-    let bins = SumError::BinsDiffer { range: 0x100..0x110, first: 4, second: 3 };
+    let bins = Error::BinsDiffer { range: 0x100..0x110, first: 4, second: 3 };
     assert_eq!(error(seconds(0x100, 0x110, &[1, 2, 3])), bins);
     let with = |unit: Unit| {
         let mut other = first();
         other.set_unit(unit);
         error(other)
     };
-    assert_eq!(with(Unit::seconds(99)), SumError::RatesDiffer { first: 100, second: 99 });
-    let abbrev = SumError::AbbrevsDiffer { first: b's', second: b'm' };
+    assert_eq!(with(Unit::seconds(99)), Error::RatesDiffer { first: 100, second: 99 });
+    let abbrev = Error::AbbrevsDiffer { first: b's', second: b'm' };
     assert_eq!(with(Unit { abbrev: b'm', ..Unit::seconds(100) }), abbrev);
     let dimension = Dimension::from_field(*b"misses\0\0\0rubbish".first_chunk().unwrap());
-    let dimensions = SumError::DimensionsDiffer { first: Dimension::SECONDS, second: dimension };
+    let dimensions = Error::DimensionsDiffer { first: Dimension::SECONDS, second: dimension };
     assert_eq!(with(Unit { dimension, ..Unit::seconds(100) }), dimensions);
 }
 
@@ -102,13 +102,13 @@ fn bins_may_differ_in_size_by_a_millionth() {
     let bins = vec![0; 3000];
     // 3000 bins for 3000 and for 3001 units of two bytes.
     let first = seconds(0, 6000, &bins);
-    assert!(matches!(add(first.clone(), seconds(8000, 14002, &bins)), Err(SumError::ScalesDiffer { .. })));
+    assert!(matches!(add(first.clone(), seconds(8000, 14002, &bins)), Err(Error::ScalesDiffer { .. })));
     // An odd byte is ignored, as in GNU gprof.
     assert!(add(first, seconds(8000, 14001, &bins)).is_ok());
     let bins = vec![0; 8];
     let first = seconds(0, 16 << 20, &bins);
     let scale = |highpc| add(first.clone(), seconds(1 << 40, highpc, &bins));
-    assert!(matches!(scale((1 << 40) + (16 << 20) + 2), Err(SumError::ScalesDiffer { .. })));
+    assert!(matches!(scale((1 << 40) + (16 << 20) + 2), Err(Error::ScalesDiffer { .. })));
     assert!(scale((1 << 40) + (16 << 20) + 1).is_ok());
     // The largest numbers.
     assert!(add(seconds(0, u64::MAX - 1, &bins), seconds(u64::MAX - 1, u64::MAX, &bins)).is_err());
@@ -145,7 +145,7 @@ fn an_error_adds_nothing() {
         accumulator.add(called(&[(1, 2, 1), (9, 9, 1)])).unwrap();
         assert_eq!(accumulator.finish().arcs(), [Arc::new(1, 2, 4), Arc::new(4, 5, u64::MAX), Arc::new(9, 9, 1)]);
         let mut empty = Accumulator::new();
-        let different = Err(SumError::ScalesDiffer { first: 0..16, first_bins: 4, second: 32..64, second_bins: 2 });
+        let different = Err(Error::ScalesDiffer { first: 0..16, first_bins: 4, second: 32..64, second_bins: 2 });
         assert_eq!(empty.add(two_scales().with_arcs(arcs)), different);
         assert_eq!(empty.clone().finish(), Profile::new());
         let _ = empty.add(Profile::new().with_arcs(arcs).with_blocks(vec![Block::new(7, u64::MAX); 2]));

@@ -2,8 +2,8 @@
 
 use crate::common::{ORDERS, WORDS, called, counters, found, sampled, seconds};
 use gmon::{
-    Arc, Bins, Block, Counter, CounterWidth, DataModel, Dimension, Encoding, Form, HintKind, Hints, Histogram, Order,
-    Part, Profile, ReadError, Unit, Word, WriteError, read, read_as, write,
+    Arc, Bins, Block, Counter, CounterWidth, DataModel, Dimension, Encoding, Error, Form, HintKind, Hints, Histogram,
+    Order, Part, Profile, Unit, Word, read, read_as, write,
 };
 
 const fn bsd(model: DataModel, order: Order) -> Encoding {
@@ -142,7 +142,7 @@ fn openbsd_with_another_size_of_arcs_is_an_error() {
     let openbsd = Encoding::new(Form::OpenBsd, DataModel::Lp64, Order::Little);
     for totarc in [24, 47, 72, -48] {
         let file = with_spare(FILE_LE64, LE64, totarc);
-        assert_eq!(read_as(&file, openbsd), Err(ReadError::BadArcSize { totarc, left: 48, offset: 0x1c }));
+        assert_eq!(read_as(&file, openbsd), Err(Error::BadArcSize { totarc, left: 48, offset: 0x1c }));
         // Unless OpenBSD's form is declared, the number counts as uninitialized.
         assert_eq!(read(&file, &Hints::default()), Ok(content()));
     }
@@ -241,18 +241,18 @@ fn a_header_without_samples_has_no_histogram() {
 #[test]
 fn rejects_what_cannot_be() {
     let error = |at: usize, bytes: &[u8]| read_as(&patched(FILE_LE64, at, bytes), LE64).unwrap_err();
-    assert_eq!(error(0x14, &[0x78]), ReadError::BadVersion { version: 0x51878, offset: 0x14 });
-    assert_eq!(error(0x01, &[0x20]), ReadError::BadRange { lowpc: 0x2000, highpc: 0x100c, offset: 0 });
-    assert_eq!(error(0x08, &[0x00]), ReadError::NoRange { bins: 3, lowpc: 0x1000, offset: 0 });
-    assert_eq!(error(0x10, &[0x28]), ReadError::NoBins { range: 0x1000..0x100c, offset: 0 });
-    assert_eq!(error(0x10, &[0x27]), ReadError::BadSize { ncnt: 0x27, offset: 0x10 });
-    assert_eq!(error(0x10, &[0xff; 4]), ReadError::BadSize { ncnt: -1, offset: 0x10 });
-    let samples = ReadError::Truncated { part: Part::Samples, needed: 0x7fff_ffff - 40, left: 54, offset: 40 };
+    assert_eq!(error(0x14, &[0x78]), Error::BadVersion { version: 0x51878, offset: 0x14 });
+    assert_eq!(error(0x01, &[0x20]), Error::BadRange { lowpc: 0x2000, highpc: 0x100c, offset: 0 });
+    assert_eq!(error(0x08, &[0x00]), Error::NoRange { bins: 3, lowpc: 0x1000, offset: 0 });
+    assert_eq!(error(0x10, &[0x28]), Error::NoBins { range: 0x1000..0x100c, offset: 0 });
+    assert_eq!(error(0x10, &[0x27]), Error::BadSize { ncnt: 0x27, offset: 0x10 });
+    assert_eq!(error(0x10, &[0xff; 4]), Error::BadSize { ncnt: -1, offset: 0x10 });
+    let samples = Error::Truncated { part: Part::Samples, needed: 0x7fff_ffff - 40, left: 54, offset: 40 };
     assert_eq!(error(0x10, &[0xff, 0xff, 0xff, 0x7f]), samples);
-    assert_eq!(error(0x10, &[0x2d]), ReadError::PartialBin { size: 5, width: 2, offset: 40 });
+    assert_eq!(error(0x10, &[0x2d]), Error::PartialBin { size: 5, width: 2, offset: 40 });
     // With one bin less, the arcs start two bytes too early.
-    assert_eq!(error(0x10, &[0x2c]), ReadError::PartialArc { left: 2, size: 24, offset: 0x5c });
-    let header = ReadError::Truncated { part: Part::Header, needed: 40, left: 39, offset: 0 };
+    assert_eq!(error(0x10, &[0x2c]), Error::PartialArc { left: 2, size: 24, offset: 0x5c });
+    let header = Error::Truncated { part: Part::Header, needed: 40, left: 39, offset: 0 };
     assert_eq!(read_as(&FILE_LE64[..39], LE64), Err(header));
 }
 
@@ -300,8 +300,8 @@ fn a_narrow_long_exists_in_one_form_only() {
     let all = with_long.flat_map(|form| ORDERS.map(|order| Encoding::new(form, DataModel::Llp64, order)));
     let known = Encoding::new(Form::Bsd, DataModel::Llp64, Order::Little);
     for encoding in all.filter(|encoding| *encoding != known) {
-        assert_eq!(write(&called(&[(1, 2, 3)]), encoding), Err(WriteError::NotWritten { encoding }));
-        assert_eq!(read_as(FILE_LE64, encoding), Err(ReadError::NoNarrowLong { encoding }));
+        assert_eq!(write(&called(&[(1, 2, 3)]), encoding), Err(Error::NoNarrowLong { encoding }));
+        assert_eq!(read_as(FILE_LE64, encoding), Err(Error::NoNarrowLong { encoding }));
     }
     // The spare words of Windows are uninitialized memory, which may look like FreeBSD's type of counters.
     let file = patched(FILE_LE64, 0x1c, &16_u32.to_le_bytes());
@@ -316,7 +316,7 @@ fn equal_upper_halves_that_a_program_can_count_are_ambiguous() {
         let candidates =
             [DataModel::Lp64, DataModel::Llp64].map(|model| Encoding::new(Form::Bsd, model, Order::Little));
         let error = read(&file, &Hints::new()).unwrap_err();
-        assert_eq!(error, ReadError::Ambiguous { candidates: candidates.to_vec(), hint: HintKind::Model });
+        assert_eq!(error, Error::Ambiguous { candidates: candidates.to_vec(), hint: HintKind::Model });
         assert_eq!(
             error.to_string(),
             "ambiguous profile (64-bit little-endian 4.4BSD or 64-bit little-endian 4.4BSD with 32-bit long): \
@@ -348,7 +348,7 @@ fn high_counts_of_32_bit_files_take_more_arcs() {
     let counts: Vec<u64> = read_as(&file, BE32).unwrap().arcs().iter().map(|arc| arc.count).collect();
     assert_eq!(counts, [0x7fff_ffff, 0x7fff_ffff, 1]);
     let size = 12 * (u64::MAX.div_ceil(0x7fff_ffff) - 1);
-    assert_eq!(write(&called(&[(1, 2, u64::MAX)]), BE32), Err(WriteError::TooManyRepeats { size }));
+    assert_eq!(write(&called(&[(1, 2, u64::MAX)]), BE32), Err(Error::TooManyRepeats { size }));
 }
 
 #[test]
@@ -357,17 +357,17 @@ fn the_writer_rejects_what_the_forms_do_not_hold() {
         for (word, order) in WORDS.into_iter().flat_map(|word| ORDERS.map(|order| (word, order))) {
             let error = |profile: &Profile| write(profile, Encoding::new(form, word.into(), order)).unwrap_err();
             let two = Profile::of_samples(vec![seconds(0, 4, &[1]), seconds(4, 8, &[1])]).unwrap();
-            assert_eq!(error(&two), WriteError::TooManyHistograms { histograms: 2 });
+            assert_eq!(error(&two), Error::TooManyHistograms { histograms: 2 });
             let mut other = seconds(0, 4, &[1]);
             let dimension = Dimension::from_field(*b"misses\0\0\0\0\0\0\0\0\0");
             other.set_unit(Unit { dimension, ..other.unit() });
-            let not_seconds = WriteError::NotSeconds { dimension, abbrev: b's' };
+            let not_seconds = Error::NotSeconds { dimension, abbrev: b's' };
             assert_eq!(error(&sampled(other)), not_seconds);
             let blocks = Profile::new().with_blocks(vec![Block::new(1, 1)]);
-            assert_eq!(error(&blocks), WriteError::BlocksNotHeld { blocks: 1 });
+            assert_eq!(error(&blocks), Error::BlocksNotHeld { blocks: 1 });
         }
     }
-    let wide = WriteError::WideAddress { address: 1 << 32, offset: 4 };
+    let wide = Error::WideAddress { address: 1 << 32, offset: 4 };
     assert_eq!(write(&sampled(seconds(0, 1 << 32, &[1])), LE32), Err(wide));
 }
 
@@ -380,11 +380,11 @@ fn a_bin_that_does_not_fit_is_named() {
         let most = u64::MAX >> (64 - bits);
         assert!(write(&sampled(seconds(0, 8, &[0, most])), encoding).is_ok());
         if let Some(count) = most.checked_add(1) {
-            let wide = WriteError::WideBin { bin: 1, count: i128::from(count), offset: 40 + size as u64 };
+            let wide = Error::WideBin { bin: 1, count: i128::from(count), offset: 40 + size as u64 };
             assert_eq!(write(&sampled(seconds(0, 8, &[0, count])), encoding), Err(wide));
         }
     }
-    let wide = WriteError::WideBin { bin: 0, count: 65536, offset: 32 };
+    let wide = Error::WideBin { bin: 0, count: 65536, offset: 32 };
     assert_eq!(write(&sampled(seconds(0, 8, &[65536])), LE32), Err(wide));
 }
 

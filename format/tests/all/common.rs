@@ -2,8 +2,8 @@
 #![allow(dead_code)] // No test uses everything.
 
 use gmon::{
-    Accumulator, Arc, Bins, Block, Counter, CounterWidth, DataModel, Dimension, Encoding, Form, Hints, Histogram,
-    OldHeader, Order, Profile, ReadError, Unit, Word, WriteError,
+    Accumulator, Arc, Bins, Block, Counter, CounterWidth, DataModel, Dimension, Encoding, Error, Form, Hints,
+    Histogram, OldHeader, Order, Profile, Unit, Word,
 };
 use proptest::prelude::*;
 
@@ -42,8 +42,8 @@ pub(crate) fn encodings() -> Vec<Encoding> {
         forms().into_iter().flat_map(|form| pairs.clone().map(move |(model, order)| Encoding::new(form, model, order)));
     // Every form but LD_PROFILE holds the empty profile.
     let exists = |encoding: &Encoding| match gmon::write(&Profile::new(), *encoding) {
-        Ok(_) | Err(WriteError::NoHistogram) => true,
-        Err(WriteError::NotWritten { .. } | WriteError::NoWideAddresses { .. }) => false,
+        Ok(_) | Err(Error::NoHistogram) => true,
+        Err(Error::NoNarrowLong { .. } | Error::NoWideAddresses { .. }) => false,
         Err(error) => panic!("{encoding}: {error}"),
     };
     all.filter(exists).collect()
@@ -76,7 +76,7 @@ pub(crate) fn called(arcs: &[(u64, u64, u64)]) -> Profile {
 }
 
 /// The encoding that is detected.
-pub(crate) fn found(bytes: &[u8], hints: &Hints) -> Result<Encoding, ReadError> {
+pub(crate) fn found(bytes: &[u8], hints: &Hints) -> Result<Encoding, Error> {
     gmon::detect(bytes, hints).map(|detection| detection.encoding())
 }
 

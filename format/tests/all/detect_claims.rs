@@ -2,7 +2,7 @@
 
 use crate::common::{ORDERS, WORDS, found};
 use gmon::{
-    Arc, Encoding, Form, HintKind, Hints, Histogram, OldHeader, Order, Profile, ReadError, Unit, Word, read_as, write,
+    Arc, Encoding, Error, Form, HintKind, Hints, Histogram, OldHeader, Order, Profile, Unit, Word, read_as, write,
 };
 
 /// Numbers that look random and are the same in each run.
@@ -60,7 +60,7 @@ fn only_the_headers_of_4_2_bsd_can_be_ambiguous() {
                     files += 1;
                     match found(&file, &Hints::new()) {
                         Ok(found) => assert_eq!(read_as(&file, found).as_ref(), Ok(&profile), "{encoding}"),
-                        Err(ReadError::Ambiguous { candidates, hint }) => {
+                        Err(Error::Ambiguous { candidates, hint }) => {
                             assert!(hint == HintKind::Form && candidates.len() == 2, "{encoding}: {candidates:?}");
                             let is_same = |other: &Encoding| other.order == order && other.word() == word;
                             assert!(candidates.iter().all(is_same), "{encoding}: {candidates:?}");

@@ -2,7 +2,7 @@
 
 use crate::common::{ORDERS, WORDS, called, found, sampled, seconds};
 use gmon::{
-    Arc, DataModel, Encoding, Form, HintKind, Hints, Histogram, OldHeader, Order, Profile, ReadError, Unit, Word, read,
+    Arc, DataModel, Encoding, Error, Form, HintKind, Hints, Histogram, OldHeader, Order, Profile, Unit, Word, read,
     read_as, write,
 };
 
@@ -43,7 +43,7 @@ fn a_mon_out_file_with_several_meanings_is_ambiguous() {
     for encoding in encodings(Form::MonOut) {
         let file = write(&coarse, encoding).unwrap();
         let form = Hints::new().with_form(Form::MonOut);
-        let Err(ReadError::Ambiguous { candidates, hint }) = found(&file, &form) else {
+        let Err(Error::Ambiguous { candidates, hint }) = found(&file, &form) else {
             panic!("{encoding}: {:?}", found(&file, &form));
         };
         assert!(candidates.contains(&encoding), "{encoding}");
@@ -83,7 +83,7 @@ fn a_damaged_file_that_the_caller_names_is_reported_by_the_reader() {
         write(&called(&[(1, 2, 3)]), Encoding::new(Form::OldBsd(OldHeader::Packed), DataModel::Lp64, Order::Little));
     let file = file.unwrap();
     let error = read(&file[..file.len() - 1], &Hints::new().with_form(Form::OldBsd(OldHeader::Packed)));
-    assert_eq!(error, Err(ReadError::PartialArc { left: 23, size: 24, offset: 20 }));
+    assert_eq!(error, Err(Error::PartialArc { left: 23, size: 24, offset: 20 }));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_model_that_the_file_contradicts_is_an_error() {
             let encoding = Encoding::new(form, model, Order::Little);
             let file = write(&profile, encoding).unwrap();
             let hints = Hints::new().with_model(other);
-            assert_eq!(found(&file, &hints), Err(ReadError::OtherEncoding { found: encoding }));
+            assert_eq!(found(&file, &hints), Err(Error::OtherEncoding { found: encoding }));
             assert_eq!(found(&file, &hints.with_word(model.word())), Ok(encoding));
         }
     }
@@ -134,7 +134,7 @@ fn a_reading_without_records_does_not_win_over_one_with_records() {
         [DataModel::Lp64, DataModel::Ilp32].map(|model| Encoding::new(Form::Gnu, model, Order::Little));
     assert_eq!(read_as(&file, wide), Ok(Profile::new()));
     assert_eq!(read_as(&file, narrow).unwrap().histograms()[0].range(), 4..0x1000);
-    let ambiguous = ReadError::Ambiguous { candidates: vec![wide, narrow], hint: HintKind::Word };
+    let ambiguous = Error::Ambiguous { candidates: vec![wide, narrow], hint: HintKind::Word };
     assert_eq!(found(&file, &Hints::new()), Err(ambiguous));
     assert_eq!(found(&file, &Hints::new().with_word(Word::W32)), Ok(narrow));
 }
@@ -156,7 +156,7 @@ fn two_headers_of_4_4_bsd_that_fit_are_ambiguous() {
     assert_eq!(found(&with_version_as_spare_word(0), &Hints::new()), Ok(narrow));
     // 72 bytes are arcs of either size.
     let both = with_version_as_spare_word(1);
-    let ambiguous = ReadError::Ambiguous { candidates: vec![wide, narrow], hint: HintKind::Word };
+    let ambiguous = Error::Ambiguous { candidates: vec![wide, narrow], hint: HintKind::Word };
     assert_eq!(found(&both, &Hints::new()), Err(ambiguous));
     assert_eq!(found(&both, &Hints::new().with_word(Word::W32)), Ok(narrow));
     assert_eq!(found(&both, &Hints::new().with_word(Word::W64)), Ok(wide));

@@ -4,8 +4,8 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use crate::common::{all_encodings, sampled, seconds};
 use gmon::{
-    Arc, Counter, CounterWidth, DataModel, Encoding, Evidence, Foreign, Form, Hints, Histogram, OldHeader, Order,
-    Profile, ReadError, Records, Unit, detect, detect_reader, read_as, write,
+    Arc, Counter, CounterWidth, DataModel, Encoding, Error, Evidence, Foreign, Form, Hints, Histogram, OldHeader,
+    Order, Profile, Records, Unit, detect, detect_reader, read_as, write,
 };
 
 /// A profile with more than 4 KiB of samples and more than 4 KiB of arcs in each form.
@@ -22,7 +22,7 @@ fn large(form: Form) -> Profile {
 }
 
 /// Checks that a file is the same in pieces as in memory, and returns what is found.
-fn same(file: &[u8], hints: &Hints) -> Result<(Encoding, Vec<Evidence>), ReadError> {
+fn same(file: &[u8], hints: &Hints) -> Result<(Encoding, Vec<Evidence>), Error> {
     let whole = detect(file, hints);
     assert_eq!(detect_reader(Cursor::new(file), hints), whole);
     whole.map(|found| (found.encoding(), found.evidence().to_vec()))
@@ -77,9 +77,9 @@ fn the_length_of_the_file_tells_a_profile_of_the_kernel() {
     let hints = Hints::new().with_file_name(b"/proc/profile");
     let mut file = 16_u32.to_le_bytes().to_vec();
     file.resize(0x2000, 0);
-    assert_eq!(same(&file, &hints), Err(ReadError::Foreign(Foreign::KernelProfile)));
+    assert_eq!(same(&file, &hints), Err(Error::Foreign { format: Foreign::KernelProfile }));
     file.push(0);
-    assert!(matches!(same(&file, &hints), Err(ReadError::Unknown { .. })), "a part of a counter");
+    assert!(matches!(same(&file, &hints), Err(Error::Unknown { .. })), "a part of a counter");
 }
 
 /// A file that counts what is read, and that cannot be read from some offset on.
@@ -131,7 +131,7 @@ fn a_read_error_is_an_error_of_the_detection() {
         let mut disk = Disk { broken_at: 5000, ..Disk::new(&file) };
         let name: &[u8] = if encoding.form == Form::MonOut { b"mon.out" } else { b"gmon.out" };
         let found = detect_reader(&mut disk, &Hints::new().with_file_name(name));
-        assert_eq!(found, Err(ReadError::Io(io::ErrorKind::ConnectionReset.into())), "{encoding}");
+        assert_eq!(found, Err(Error::ReadIo { error: io::ErrorKind::ConnectionReset.into() }), "{encoding}");
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::common::{called, found, sampled, seconds};
 use gmon::{
-    Arc, Block, DataModel, Dimension, Encoding, ErrorKind, Form, Hints, Histogram, Order, Part, Profile, ReadError,
-    SumError, Unit, Word, WriteError, read, read_as, write,
+    Arc, Block, DataModel, Dimension, Encoding, Error, ErrorKind, Form, Hints, Histogram, Order, Part, Profile, Unit,
+    Word, read, read_as, write,
 };
 
 const fn gnu(model: DataModel, order: Order) -> Encoding {
@@ -192,19 +192,19 @@ fn a_histogram_without_range_and_bins_says_nothing() {
 #[test]
 fn rejects_what_cannot_be() {
     let error = |file: &[u8]| read_as(file, LE64).unwrap_err();
-    assert_eq!(error(b"gmoo"), ReadError::Truncated { part: Part::Header, needed: 20, left: 4, offset: 0 });
-    assert_eq!(error(&patched(3, b"o")), ReadError::BadMagic { magic: *b"gmoo" });
-    assert_eq!(error(&patched(4, &[2])), ReadError::BadVersion { version: 2, offset: 4 });
-    assert_eq!(error(&patched(0x14, &[3])), ReadError::BadTag { tag: 3, offset: 0x14 });
-    assert_eq!(error(&patched(0x1e, &[0])), ReadError::BadRange { lowpc: 0x1000, highpc: 0xc, offset: 0x15 });
-    assert_eq!(error(&patched(0x1d, &[0])), ReadError::NoRange { bins: 3, lowpc: 0x1000, offset: 0x15 });
-    assert_eq!(error(&patched(0x25, &[0])), ReadError::NoBins { range: 0x1000..0x100c, offset: 0x15 });
+    assert_eq!(error(b"gmoo"), Error::Truncated { part: Part::Header, needed: 20, left: 4, offset: 0 });
+    assert_eq!(error(&patched(3, b"o")), Error::BadMagic { magic: *b"gmoo" });
+    assert_eq!(error(&patched(4, &[2])), Error::BadVersion { version: 2, offset: 4 });
+    assert_eq!(error(&patched(0x14, &[3])), Error::BadTag { tag: 3, offset: 0x14 });
+    assert_eq!(error(&patched(0x1e, &[0])), Error::BadRange { lowpc: 0x1000, highpc: 0xc, offset: 0x15 });
+    assert_eq!(error(&patched(0x1d, &[0])), Error::NoRange { bins: 3, lowpc: 0x1000, offset: 0x15 });
+    assert_eq!(error(&patched(0x25, &[0])), Error::NoBins { range: 0x1000..0x100c, offset: 0x15 });
     let left = FILE_LE64.len() as u64;
-    let huge = ReadError::Truncated { part: Part::Histogram, needed: 2 * 0xffff_ffff, left: left - 0x3d, offset: 0x3d };
+    let huge = Error::Truncated { part: Part::Histogram, needed: 2 * 0xffff_ffff, left: left - 0x3d, offset: 0x3d };
     assert_eq!(error(&patched(0x25, &[0xff; 4])), huge);
-    let blocks = ReadError::Truncated { part: Part::Blocks, needed: 16 * 0xffff_ffff, left: 16, offset: 0x5d };
+    let blocks = Error::Truncated { part: Part::Blocks, needed: 16 * 0xffff_ffff, left: 16, offset: 0x5d };
     assert_eq!(error(&patched(0x59, &[0xff; 4])), blocks);
-    let arc = ReadError::Truncated { part: Part::Arc, needed: 20, left: 3, offset: 0x44 };
+    let arc = Error::Truncated { part: Part::Arc, needed: 20, left: 3, offset: 0x44 };
     assert_eq!(error(&FILE_LE64[..0x47]), arc);
 }
 
@@ -221,24 +221,24 @@ fn rejects_histograms_that_do_not_go_together() {
     let file = file_of(&[&FILE_LE64[HISTOGRAM], &part[0x14..0x3f]]);
     // The record of the second histogram, which is at this offset, contradicts the first.
     let offset = HISTOGRAM.end as u64;
-    let refused = |error: SumError| ReadError::Histograms { error, offset };
-    let overlap = refused(SumError::Overlap { first: first.clone(), second });
+    let refused = |error: Error| Error::Histograms { error: Box::new(error), offset };
+    let overlap = refused(Error::Overlap { first: first.clone(), second });
     assert_eq!((overlap.kind(), overlap.offset()), (ErrorKind::Incompatible, Some(0x43)));
     assert!(overlap.to_string().ends_with(", in the record at offset 0x43"), "{overlap}");
     assert_eq!(read_as(&file, LE64), Err(overlap));
-    let scales = SumError::ScalesDiffer { first, first_bins: 3, second: 0x1004..0x100c, second_bins: 3 };
+    let scales = Error::ScalesDiffer { first, first_bins: 3, second: 0x1004..0x100c, second_bins: 3 };
     assert_eq!(error(0x15, 4), refused(scales));
-    assert_eq!(error(0x29, 99), refused(SumError::RatesDiffer { first: 100, second: 99 }));
-    assert_eq!(error(0x3c, b't'), refused(SumError::AbbrevsDiffer { first: b's', second: b't' }));
+    assert_eq!(error(0x29, 99), refused(Error::RatesDiffer { first: 100, second: 99 }));
+    assert_eq!(error(0x3c, b't'), refused(Error::AbbrevsDiffer { first: b's', second: b't' }));
     let second = Dimension::from_field(*b"Seconds\0\0\0\0\0\0\0\0");
-    assert_eq!(error(0x2d, b'S'), refused(SumError::DimensionsDiffer { first: Dimension::SECONDS, second }));
+    assert_eq!(error(0x2d, b'S'), refused(Error::DimensionsDiffer { first: Dimension::SECONDS, second }));
 }
 
 #[test]
 fn a_cut_file_is_reported_where_it_is_cut() {
     for file in [FILE_LE32, FILE_BE32, FILE_LE64, FILE_BE64] {
         let arc = if file.len() == FILE_LE32.len() { 0x3b } else { 0x43 };
-        let Err(ReadError::Truncated { part, left, offset, .. }) = read(&file[..arc + 7], &Hints::default()) else {
+        let Err(Error::Truncated { part, left, offset, .. }) = read(&file[..arc + 7], &Hints::default()) else {
             panic!("a cut file was read");
         };
         assert_eq!((part, left, offset), (Part::Arc, 6, arc as u64 + 1));
@@ -248,9 +248,9 @@ fn a_cut_file_is_reported_where_it_is_cut() {
 #[test]
 fn other_versions_are_named_whatever_the_order() {
     let error = |version: [u8; 4]| found(&patched(4, &version), &Hints::default()).unwrap_err();
-    assert_eq!(error([2, 0, 0, 0]), ReadError::BadVersion { version: 2, offset: 4 });
-    assert_eq!(error([0, 0, 0, 2]), ReadError::BadVersion { version: 2, offset: 4 });
-    assert_eq!(error([3, 1, 0, 0]), ReadError::BadVersion { version: 0x103, offset: 4 });
+    assert_eq!(error([2, 0, 0, 0]), Error::BadVersion { version: 2, offset: 4 });
+    assert_eq!(error([0, 0, 0, 2]), Error::BadVersion { version: 2, offset: 4 });
+    assert_eq!(error([3, 1, 0, 0]), Error::BadVersion { version: 0x103, offset: 4 });
 }
 
 #[test]
@@ -275,13 +275,13 @@ fn high_counts_take_more_records() {
 fn the_writer_rejects_what_the_form_does_not_hold() {
     let error = |profile: &Profile, encoding| write(profile, encoding).unwrap_err();
     let wide = called(&[(1 << 32, 0, 1)]);
-    assert_eq!(error(&wide, LE32), WriteError::WideAddress { address: 1 << 32, offset: 0x15 });
+    assert_eq!(error(&wide, LE32), Error::WideAddress { address: 1 << 32, offset: 0x15 });
     let signed = Histogram::new(0..4, Unit::seconds(100), vec![-3_i64]).unwrap();
-    assert_eq!(error(&sampled(signed), LE32), WriteError::WideBin { bin: 0, count: -3, offset: 0x35 });
+    assert_eq!(error(&sampled(signed), LE32), Error::WideBin { bin: 0, count: -3, offset: 0x35 });
     let huge = called(&[(0, 0, u64::MAX)]);
-    assert_eq!(error(&huge, LE64), WriteError::TooManyRepeats { size: 21 * 0x1_0000_0000 });
+    assert_eq!(error(&huge, LE64), Error::TooManyRepeats { size: 21 * 0x1_0000_0000 });
     let huge = sampled(seconds(0, 4, &[u64::MAX]));
-    assert!(matches!(error(&huge, LE64), WriteError::TooManyRepeats { .. }));
+    assert!(matches!(error(&huge, LE64), Error::TooManyRepeats { .. }));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::common::seconds;
-use gmon::{Bins, Dimension, Histogram, HistogramError, Unit};
+use gmon::{Bins, Dimension, Error, Histogram, Unit};
 use proptest::prelude::*;
 
 #[test]
@@ -28,15 +28,15 @@ fn bins_may_be_smaller_than_a_byte() {
 fn impossible_histograms_are_errors() {
     let new = |range, bins: &[u64]| Histogram::new(range, Unit::seconds(100), bins.to_vec());
     let (lowpc, highpc) = (8, 4);
-    assert_eq!(new(lowpc..highpc, &[1]), Err(HistogramError::NoRange { lowpc, highpc }));
-    assert_eq!(new(8..8, &[]), Err(HistogramError::NoRange { lowpc: 8, highpc: 8 }));
-    assert_eq!(new(4..8, &[]), Err(HistogramError::NoBins { range: 4..8 }));
+    assert_eq!(new(lowpc..highpc, &[1]), Err(Error::EmptyRange { lowpc, highpc }));
+    assert_eq!(new(8..8, &[]), Err(Error::EmptyRange { lowpc: 8, highpc: 8 }));
+    assert_eq!(new(4..8, &[]), Err(Error::EmptyHistogram { range: 4..8 }));
     let sparse = |counts: &[(u64, u64)]| {
         Histogram::new(4..8, Unit::seconds(100), Bins::Sparse { bins: 2, counts: counts.to_vec() })
     };
     assert!(sparse(&[(0, 1), (1, 1)]).is_ok());
-    assert_eq!(sparse(&[(1, 1), (0, 1)]), Err(HistogramError::Unordered { bin: 0, bins: 2 }));
-    assert_eq!(sparse(&[(2, 1)]), Err(HistogramError::Unordered { bin: 2, bins: 2 }));
+    assert_eq!(sparse(&[(1, 1), (0, 1)]), Err(Error::Unordered { bin: 0, bins: 2 }));
+    assert_eq!(sparse(&[(2, 1)]), Err(Error::Unordered { bin: 2, bins: 2 }));
 }
 
 #[test]

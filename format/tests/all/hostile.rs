@@ -2,7 +2,7 @@
 
 use crate::common::{encoding, encodings, profile};
 use crate::counting::peak;
-use gmon::{Accumulator, DataModel, Encoding, Form, Hints, Order, Profile, WriteError, detect, read, read_as, write};
+use gmon::{Accumulator, DataModel, Encoding, Error, Form, Hints, Order, Profile, detect, read, read_as, write};
 use proptest::prelude::*;
 
 /// The maximum number of allocated bytes for each byte of the file, and allocated bytes that do not count: an 8-bit counter with
@@ -102,7 +102,7 @@ proptest! {
                 }
                 // The reader of this form accepts any dimension.
                 Err(error) => {
-                    let is_accepted = matches!(error, WriteError::NotSeconds { .. }) && found.form == Form::LdProfile;
+                    let is_accepted = matches!(error, Error::NotSeconds { .. }) && found.form == Form::LdProfile;
                     prop_assert!(is_accepted, "{found}: {error}");
                 }
             }

@@ -1,8 +1,8 @@
 //! Tests of the files of illumos: `PROF`, and the run-time linker's profile.
 
 use gmon::{
-    Arc, Bins, DataModel, Encoding, Evidence, Form, Hints, Histogram, Image, OldHeader, Order, Part, Profile,
-    ReadError, Unit, Word, WriteError, detect, read_as, write, write_to, write_to_within, write_within,
+    Arc, Bins, DataModel, Encoding, Error, Evidence, Form, Hints, Histogram, Image, OldHeader, Order, Part, Profile,
+    Unit, Word, detect, read_as, write, write_to, write_to_within, write_within,
 };
 
 const PROF: Encoding = Encoding::new(Form::IllumosProf, DataModel::Lp64, Order::Little);
@@ -48,7 +48,7 @@ fn prof_is_read_as_it_was_written() {
         assert_eq!(found.evidence(), [Evidence::Magic { magic: *b"FORP" }, version]);
     }
     let big = Hints::new().with_order(Order::Big);
-    assert_eq!(detect(&file, &big), Err(ReadError::OtherEncoding { found: PROF }));
+    assert_eq!(detect(&file, &big), Err(Error::OtherEncoding { found: PROF }));
     assert!(detect(&file, &Hints::new().with_form(Form::IllumosRtld)).is_err());
 }
 
@@ -58,10 +58,10 @@ fn a_sample_of_a_bin_becomes_the_first_address_of_the_bin() {
     let profile = Profile::of_samples([histogram]).unwrap();
     let again = read_as(&write(&profile, PROF).unwrap(), PROF).unwrap();
     assert_eq!(again.histograms(), [raw(&[(0x1000, 2), (0x1007, 1)])]);
-    assert_eq!(write_within(&profile, PROF, 7), Err(WriteError::TooManyRepeats { size: 8 }));
+    assert_eq!(write_within(&profile, PROF, 7), Err(Error::TooManyRepeats { size: 8 }));
     let negative = Histogram::new(0..4, Unit::seconds(100), vec![-1_i64]).unwrap();
     let negative = write(&Profile::of_samples([negative]).unwrap(), PROF);
-    assert_eq!(negative, Err(WriteError::WideBin { bin: 0, count: -1, offset: 48 }));
+    assert_eq!(negative, Err(Error::WideBin { bin: 0, count: -1, offset: 48 }));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn samples_of_all_addresses_do_not_fit_forms_with_bins() {
     for (form, model) in forms.flat_map(|form| [DataModel::Ilp32, DataModel::Lp64].map(|model| (form, model))) {
         let (encoding, mut written) = (Encoding::new(form, model, Order::Little), Vec::new());
         let error = write_to(&profile, encoding, &mut written).unwrap_err();
-        assert!(matches!(error, WriteError::TooLarge { part: Part::Samples, .. }), "{encoding}: {error:?}");
+        assert!(matches!(error, Error::TooLarge { part: Part::Samples, .. }), "{encoding}: {error:?}");
         assert_eq!(written, *b"", "{encoding}");
     }
 }
@@ -92,16 +92,16 @@ fn empty_bins_of_a_sparse_histogram_count_as_repeats() {
     };
     for form in [Form::Gnu, Form::Bsd, Form::MonOut, Form::OldBsd(OldHeader::Wide), Form::Darwin, Form::IllumosRtld] {
         let encoding = Encoding::new(form, DataModel::Lp64, Order::Little);
-        let too_large = WriteError::TooLarge { part: Part::Samples, size: 24, limit: 19 };
+        let too_large = Error::TooLarge { part: Part::Samples, size: 24, limit: 19 };
         assert_eq!(write_within(&sparse(12), encoding, 19), Err(too_large), "{encoding}");
-        let too_large = WriteError::TooLarge { part: Part::Samples, size: 24, limit: 19 };
+        let too_large = Error::TooLarge { part: Part::Samples, size: 24, limit: 19 };
         assert_eq!(write_to_within(&sparse(12), encoding, 19, Vec::new()), Err(too_large), "{encoding}");
         let file = write_within(&sparse(12), encoding, 20).unwrap();
         assert_eq!(read_as(&file, encoding).unwrap().histograms()[0].bins(), sparse(12).histograms()[0].bins());
         // These two forms have a larger field for the size, or none.
         if matches!(form, Form::MonOut | Form::OldBsd(_)) {
             let limit = u64::from(i32::MAX.unsigned_abs());
-            let too_large = WriteError::TooLarge { part: Part::Samples, size: limit + 1, limit };
+            let too_large = Error::TooLarge { part: Part::Samples, size: limit + 1, limit };
             assert_eq!(write_within(&sparse(1 << 30), encoding, u64::MAX), Err(too_large), "{encoding}");
         }
     }
@@ -134,13 +134,13 @@ fn rtld_is_read_as_it_was_written() {
             assert_eq!(found.encoding(), encoding);
             assert_eq!(read_as(&file, encoding).unwrap(), profile, "{encoding}");
             let other = Hints::new().with_word(if model == DataModel::Lp64 { Word::W32 } else { Word::W64 });
-            assert_eq!(detect(&file, &other), Err(ReadError::OtherEncoding { found: encoding }));
+            assert_eq!(detect(&file, &other), Err(Error::OtherEncoding { found: encoding }));
         }
     }
     profile.add_arc(Arc::new(8, 12, 1 << 32));
     assert_eq!(read_as(&write(&profile, RTLD).unwrap(), RTLD).unwrap().arcs().len(), 4, "a repeated arc");
-    assert_eq!(write_within(&profile, RTLD, 23), Err(WriteError::TooManyRepeats { size: 24 }));
+    assert_eq!(write_within(&profile, RTLD, 23), Err(Error::TooManyRepeats { size: 24 }));
     let moved = Histogram::new(16..32, Unit::seconds(0), vec![1_u16]).unwrap();
     let moved = Profile::of_samples([moved]).unwrap();
-    assert_eq!(write(&moved, RTLD), Err(WriteError::NotRelative { lowpc: 16 }));
+    assert_eq!(write(&moved, RTLD), Err(Error::NotRelative { lowpc: 16 }));
 }

@@ -1,6 +1,6 @@
 //! Tests of lists of shared objects.
 
-use gmon::ReadError;
+use gmon::Error;
 use gmon::object_list::{Header, ObjectList};
 use gmon::side_file::Checksum;
 
@@ -11,7 +11,7 @@ const LIST: &str = "gmon objects 1\nprofile 3 00000000000000ff\n\
 /// The number of the line that is refused.
 fn refused(text: &str) -> u64 {
     match ObjectList::parse(text.as_bytes()) {
-        Err(ReadError::BadLine { line, offset }) => {
+        Err(Error::BadLine { line, offset }) => {
             let before: usize = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
             assert_eq!(offset, before as u64, "{text}");
             line

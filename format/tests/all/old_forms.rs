@@ -2,8 +2,8 @@
 
 use crate::common::{called, found, sampled, seconds};
 use gmon::{
-    Arc, DataModel, Encoding, Evidence, Foreign, Form, HintKind, Hints, OldHeader, Order, Part, Profile, ReadError,
-    WriteError, detect, read_as, write,
+    Arc, DataModel, Encoding, Error, Evidence, Foreign, Form, HintKind, Hints, OldHeader, Order, Part, Profile, detect,
+    read_as, write,
 };
 
 const LP64: DataModel = DataModel::Lp64;
@@ -42,7 +42,7 @@ impl File {
         self
     }
 
-    fn error(&self, form: Form) -> ReadError {
+    fn error(&self, form: Form) -> Error {
         read_as(&self.0, little(form)).unwrap_err()
     }
 }
@@ -75,26 +75,26 @@ fn every_cut_of_a_file_is_an_error() {
     assert_eq!(read_as(&file, little(Form::LdProfile)).unwrap().arcs(), [Arc::new(0, 0x1010, 5)]);
     for length in (0..200).chain(file.len() - 40..file.len()) {
         let error = read_as(&file[..length], little(Form::LdProfile)).unwrap_err();
-        assert!(matches!(error, ReadError::Truncated { .. }), "{length}: {error}");
+        assert!(matches!(error, Error::Truncated { .. }), "{length}: {error}");
     }
     let error = read_as(&[&file[..], b"x"].concat(), little(Form::LdProfile)).unwrap_err();
-    assert_eq!(error, ReadError::Trailing { left: 1, offset: file.len() as u64 });
+    assert_eq!(error, Error::Trailing { left: 1, offset: file.len() as u64 });
 }
 
 #[test]
 fn sizes_of_old_headers_are_checked() {
     let file = |ncnt: u32, low: u64, high: u64| File::default().u64(low).u64(high).u32(ncnt).u16(&[1, 2, 3, 4]);
     let packed = Form::OldBsd(OldHeader::Packed);
-    assert_eq!(file(19, 0, 16).error(packed), ReadError::BadSize { ncnt: 19, offset: 16 });
-    assert_eq!(file(u32::MAX, 0, 16).error(packed), ReadError::BadSize { ncnt: -1, offset: 16 });
-    assert_eq!(file(27, 0, 16).error(packed), ReadError::PartialBin { size: 7, width: 2, offset: 20 });
-    assert_eq!(file(28, 16, 0).error(packed), ReadError::BadRange { lowpc: 16, highpc: 0, offset: 0 });
-    assert_eq!(file(28, 16, 16).error(packed), ReadError::NoRange { bins: 4, lowpc: 16, offset: 0 });
+    assert_eq!(file(19, 0, 16).error(packed), Error::BadSize { ncnt: 19, offset: 16 });
+    assert_eq!(file(u32::MAX, 0, 16).error(packed), Error::BadSize { ncnt: -1, offset: 16 });
+    assert_eq!(file(27, 0, 16).error(packed), Error::PartialBin { size: 7, width: 2, offset: 20 });
+    assert_eq!(file(28, 16, 0).error(packed), Error::BadRange { lowpc: 16, highpc: 0, offset: 0 });
+    assert_eq!(file(28, 16, 16).error(packed), Error::NoRange { bins: 4, lowpc: 16, offset: 0 });
     let (part, needed) = (Part::Samples, 0x7fff_ffff - 20);
-    assert_eq!(file(0x7fff_ffff, 0, 16).error(packed), ReadError::Truncated { part, needed, left: 8, offset: 20 });
+    assert_eq!(file(0x7fff_ffff, 0, 16).error(packed), Error::Truncated { part, needed, left: 8, offset: 20 });
     let wide = File::default().u64(0).u64(16).u64(1 << 63).u16(&[1, 2, 3, 4]);
     let error = wide.error(Form::OldBsd(OldHeader::Wide));
-    assert_eq!(error, ReadError::BadSize { ncnt: i64::MIN, offset: 16 });
+    assert_eq!(error, Error::BadSize { ncnt: i64::MIN, offset: 16 });
 }
 
 #[test]
@@ -104,18 +104,18 @@ fn fields_of_ld_profile_are_checked() {
         file.0[at..at + bytes.len()].copy_from_slice(bytes);
         file.error(Form::LdProfile)
     };
-    assert_eq!(changed(0, b"G"), ReadError::BadMagic { magic: *b"Gmon" });
-    assert_eq!(changed(4, &[1, 0, 0, 0]), ReadError::BadVersion { version: 1, offset: 4 });
-    assert_eq!(changed(0x14, &[2]), ReadError::BadTag { tag: 2, offset: 0x14 });
-    assert_eq!(changed(0x18, &[0x41]), ReadError::BadRange { lowpc: 0x1041, highpc: 0x1040, offset: 0x18 }, "lowpc");
-    let bins = ReadError::OtherBins { bins: 0xffff_ffff, needed: 16, range: 0x1000..0x1040, offset: 0x18 };
+    assert_eq!(changed(0, b"G"), Error::BadMagic { magic: *b"Gmon" });
+    assert_eq!(changed(4, &[1, 0, 0, 0]), Error::BadVersion { version: 1, offset: 4 });
+    assert_eq!(changed(0x14, &[2]), Error::BadTag { tag: 2, offset: 0x14 });
+    assert_eq!(changed(0x18, &[0x41]), Error::BadRange { lowpc: 0x1041, highpc: 0x1040, offset: 0x18 }, "lowpc");
+    let bins = Error::OtherBins { bins: 0xffff_ffff, needed: 16, range: 0x1000..0x1040, offset: 0x18 };
     assert_eq!(changed(0x28, &[0xff; 4]), bins);
-    assert_eq!(changed(0x60, &[7]), ReadError::BadTag { tag: 7, offset: 0x60 });
+    assert_eq!(changed(0x60, &[7]), Error::BadTag { tag: 7, offset: 0x60 });
     let range = 0x1000..0x1040;
-    let outside = ReadError::OutsideRange { address: 0x1040, range: range.clone(), offset: 0x68 };
+    let outside = Error::OutsideRange { address: 0x1040, range: range.clone(), offset: 0x68 };
     assert_eq!(changed(0x68, &[0x40]), outside, "from");
     assert_eq!(changed(0x70, &[0x40]), outside, "self");
-    assert_eq!(changed(0x70, &[0xff; 8]), ReadError::OutsideRange { address: 0xfff, range, offset: 0x68 });
+    assert_eq!(changed(0x70, &[0xff; 8]), Error::OutsideRange { address: 0xfff, range, offset: 0x68 });
     // The dynamic linker increments the number of arcs even if the table is full.
     let full = ld_profile(u32::MAX);
     assert_eq!(read_as(&full.0, little(Form::LdProfile)).unwrap().arcs().len(), 1, "other slots have no calls");
@@ -132,13 +132,13 @@ fn fields_of_mon_out_are_checked() {
     let profile = read_as(&file(1, 0x1004).0, little(Form::MonOut)).unwrap();
     assert_eq!(profile.arcs(), [Arc::new(0, 0x1004, 9)]);
     assert_eq!((profile.histograms()[0].range(), profile.histograms()[0].total()), (0x1000..0x1010, 3));
-    let outside = ReadError::OutsideRange { address: 0x1010, range: 0x1000..0x1010, offset: 24 };
+    let outside = Error::OutsideRange { address: 0x1010, range: 0x1000..0x1010, offset: 24 };
     assert_eq!(file(1, 0x1010).error(Form::MonOut), outside);
-    let truncated = |needed| ReadError::Truncated { part: Part::Functions, needed, left: 24, offset: 24 };
+    let truncated = |needed| Error::Truncated { part: Part::Functions, needed, left: 24, offset: 24 };
     assert_eq!(file(2, 0x1004).error(Form::MonOut), truncated(32));
     assert_eq!(file(u64::MAX, 0x1004).error(Form::MonOut), truncated(u64::MAX));
     let odd = file(1, 0x1004).bytes(b"x");
-    assert_eq!(odd.error(Form::MonOut), ReadError::PartialBin { size: 9, width: 2, offset: 40 });
+    assert_eq!(odd.error(Form::MonOut), Error::PartialBin { size: 9, width: 2, offset: 40 });
 }
 
 #[test]
@@ -149,9 +149,9 @@ fn blocks_of_version_0_are_checked() {
     assert_eq!((profile.blocks()[0].addr, profile.blocks()[0].count), (0x1000, 7));
     // The smallest block has 22 bytes: two numbers, two empty strings, and a line.
     let error = block(file(u32::MAX)).error(Form::Gnu);
-    assert!(matches!(error, ReadError::Truncated { part: Part::Blocks, needed, .. } if needed == 22 * 0xffff_ffff));
+    assert!(matches!(error, Error::Truncated { part: Part::Blocks, needed, .. } if needed == 22 * 0xffff_ffff));
     let unended = File::default().bytes(b"gmon").zeros(16).bytes(&[2]).u32(0).bytes(b"xxx");
-    let truncated = |needed, left, offset| ReadError::Truncated { part: Part::Blocks, needed, left, offset };
+    let truncated = |needed, left, offset| Error::Truncated { part: Part::Blocks, needed, left, offset };
     assert_eq!(unended.error(Form::Gnu), truncated(4, 3, 25));
     // Long names leave less for the last block than the smallest block needs; at 0x1b is the first of three blocks.
     let two = |last: File| last.u64(7).u64(0x1000).bytes(&[b'x'; 30]).bytes(b"\0\0").u32(12);
@@ -172,7 +172,7 @@ fn the_density_of_samples_decides_between_headers() {
     assert_eq!(evidence, [Evidence::WholeFileFits { header: 24 }, Evidence::UsualDensity]);
     // 10 bins may be 12 with glibc's rounding behind a packed header.
     let candidates = [OldHeader::Packed, OldHeader::Padded].map(|header| little(Form::OldBsd(header))).into();
-    let ambiguous = ReadError::Ambiguous { candidates, hint: HintKind::Form };
+    let ambiguous = Error::Ambiguous { candidates, hint: HintKind::Form };
     assert_eq!(found(&file(OldHeader::Padded, 10), &Hints::default()), Err(ambiguous));
     let hint = Hints::new().with_form(Form::OldBsd(OldHeader::Wide));
     assert_eq!(found(&file(OldHeader::Wide, 10), &hint), Ok(little(Form::OldBsd(OldHeader::Wide))));
@@ -181,16 +181,16 @@ fn the_density_of_samples_decides_between_headers() {
 #[test]
 fn the_name_of_a_file_tells_forms_without_magic() {
     let calls = File::default().u64(0x1000).u64(0x1010).u64(1).u64(0x1004).u64(9).u16(&[1, 0, 0, 2]).0;
-    assert!(matches!(found(&calls, &Hints::default()), Err(ReadError::Unknown { .. })));
+    assert!(matches!(found(&calls, &Hints::default()), Err(Error::Unknown { .. })));
     let named = Hints::new().with_file_name(b"runs/mon.out");
     assert_eq!(found(&calls, &named), Ok(little(Form::MonOut)));
     assert!(detect(&calls, &named).unwrap().evidence().contains(&Evidence::Name));
     let kernel = File::default().u32(4).u32(0).u32(17).u32(3).0;
-    assert!(matches!(found(&kernel, &Hints::default()), Err(ReadError::Unknown { .. })));
+    assert!(matches!(found(&kernel, &Hints::default()), Err(Error::Unknown { .. })));
     let named = Hints::new().with_file_name(b"/proc/profile");
-    assert_eq!(found(&kernel, &named), Err(ReadError::Foreign(Foreign::KernelProfile)));
+    assert_eq!(found(&kernel, &named), Err(Error::Foreign { format: Foreign::KernelProfile }));
     let other = File::default().u32(5).u32(0).u32(17).u32(3).0;
-    assert!(matches!(found(&other, &named), Err(ReadError::Unknown { .. })), "a step is a power of two");
+    assert!(matches!(found(&other, &named), Err(Error::Unknown { .. })), "a step is a power of two");
 }
 
 #[test]
@@ -219,23 +219,23 @@ fn doubtful_files_of_the_bsds_have_warnings() {
 fn writers_reject_what_a_form_cannot_hold() {
     let fails = |profile: &Profile, form| write(profile, little(form)).unwrap_err();
     let old = Form::OldBsd(OldHeader::Padded);
-    assert_eq!(fails(&small(4), Form::MonOut), WriteError::CallerNotHeld { frompc: 0x1004, selfpc: 0x1008 });
-    assert_eq!(fails(&called(&[]), Form::LdProfile), WriteError::NoHistogram);
-    let outside = WriteError::OutsideRange { address: 0x1010, range: 0x1000..0x1010 };
+    assert_eq!(fails(&small(4), Form::MonOut), Error::CallerNotHeld { frompc: 0x1004, selfpc: 0x1008 });
+    assert_eq!(fails(&called(&[]), Form::LdProfile), Error::NoHistogram);
+    let outside = Error::OutsideNotHeld { address: 0x1010, range: 0x1000..0x1010 };
     let far = sampled(seconds(0x1000, 0x1010, &[0; 4])).with_arcs([Arc::new(0, 0x1010, 1)]);
     assert_eq!(fails(&far, Form::MonOut), outside);
     assert_eq!(fails(&far, Form::LdProfile), outside);
     for frompc in [0x1000, 0x1010, 0xfff] {
         let profile = sampled(seconds(0x1000, 0x1010, &[0; 4])).with_arcs([Arc::new(frompc, 0x1004, 1)]);
-        assert_eq!(fails(&profile, Form::LdProfile), WriteError::CallerNotHeld { frompc, selfpc: 0x1004 });
+        assert_eq!(fails(&profile, Form::LdProfile), Error::CallerNotHeld { frompc, selfpc: 0x1004 });
         assert!(write(&profile, little(old)).is_ok());
     }
     let coarse = sampled(seconds(0x1000, 0x1010, &[0; 2]));
-    let bins = WriteError::OtherBins { bins: 2, needed: 4, range: 0x1000..0x1010 };
+    let bins = Error::BinsNotHeld { bins: 2, needed: 4, range: 0x1000..0x1010 };
     assert_eq!(fails(&coarse, Form::LdProfile), bins);
     let arcs = (0..51).map(|_| Arc::new(0, 0x1004, 1));
     let many = sampled(seconds(0x1000, 0x1010, &[0; 4])).with_arcs(arcs);
-    assert_eq!(fails(&many, Form::LdProfile), WriteError::TooLarge { part: Part::Arcs, size: 51, limit: 50 });
+    assert_eq!(fails(&many, Form::LdProfile), Error::TooLarge { part: Part::Arcs, size: 51, limit: 50 });
     // A large count takes two slots.
     let large = sampled(seconds(0x1000, 0x1010, &[0; 4])).with_arcs([Arc::new(0, 0x1004, 1 << 32)]);
     let read = read_as(&write(&large, little(Form::LdProfile)).unwrap(), little(Form::LdProfile)).unwrap();

@@ -3,8 +3,7 @@
 use crate::common::{sampled, seconds};
 use crate::counting::allocated;
 use gmon::{
-    Arc, Bins, Block, DataModel, Encoding, Form, Histogram, Image, Order, Profile, Records, SumError, Unit, read_as,
-    write,
+    Arc, Bins, Block, DataModel, Encoding, Error, Form, Histogram, Image, Order, Profile, Records, Unit, read_as, write,
 };
 
 const PROF: Encoding = Encoding::new(Form::IllumosProf, DataModel::Lp64, Order::Little);
@@ -42,7 +41,7 @@ fn append_adds_everything_or_nothing() {
 
     second.add_histogram(seconds(0x1000, 0x1010, &[0, 1])).unwrap();
     let mut profile = first();
-    assert_eq!(profile.append(second), Err(SumError::BinOverflow { range: 0x1000..0x1010, bin: 1 }));
+    assert_eq!(profile.append(second), Err(Error::BinOverflow { range: 0x1000..0x1010, bin: 1 }));
     assert_eq!(profile, first());
 }
 
@@ -114,6 +113,6 @@ fn an_error_names_the_first_histogram_of_a_scale() {
         profile.add_record(gmon::Record::Histogram(seconds(lowpc, lowpc + 0x10, &[1, 2]))).unwrap();
     }
     let (first, second) = (0x1000..0x1010, 0x3000..0x3010);
-    let error = SumError::ScalesDiffer { first, first_bins: 2, second, second_bins: 4 };
+    let error = Error::ScalesDiffer { first, first_bins: 2, second, second_bins: 4 };
     assert_eq!(profile.add_record(gmon::Record::Histogram(seconds(0x3000, 0x3010, &[1; 4]))), Err(error));
 }

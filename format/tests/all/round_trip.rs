@@ -1,7 +1,7 @@
 //! Checks for every encoding that reading returns what was written.
 
 use crate::common::{bsd_forms, called, encoding, encodings, found, profile, said_encodings, sampled, seconds, sum};
-use gmon::{DataModel, Encoding, Form, Hints, Histogram, Order, Profile, Word, WriteError, read, read_as, write};
+use gmon::{DataModel, Encoding, Error, Form, Hints, Histogram, Order, Profile, Word, read, read_as, write};
 use proptest::prelude::*;
 
 fn config(cases: u32) -> ProptestConfig {
@@ -121,7 +121,7 @@ fn repeated_records_may_reach_the_limit_but_not_exceed_it() {
             [(sampled(samples.clone()), &mut with_samples), (called(&[(2, 4, 1 << 33)]), &mut with_calls)]
         {
             let mut limit = 0;
-            while let Err(WriteError::TooManyRepeats { size }) = gmon::write_within(&profile, encoding, limit) {
+            while let Err(Error::TooManyRepeats { size }) = gmon::write_within(&profile, encoding, limit) {
                 assert!(size > limit, "{encoding}: {size} at limit {limit}");
                 limit = size;
                 *tried += 1;
@@ -155,7 +155,7 @@ fn reserved_callers_are_not_written() {
         let encoding = Encoding::new(Form::IllumosRtld, model, Order::Little);
         for address in [highest, highest - 1] {
             let result = write(&called(&[(address, 2, 1)]), encoding);
-            assert_eq!(result, Err(WriteError::ReservedAddress { address }));
+            assert_eq!(result, Err(Error::ReservedAddress { address }));
         }
         assert!(write(&called(&[(highest - 2, 2, 1)]), encoding).is_ok());
     }

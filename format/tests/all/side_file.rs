@@ -4,7 +4,7 @@ use crate::side::{code, side_file, small};
 use gmon::encode::side_file::{LARGEST_CONTEXT, Piece, context, padding, part};
 use gmon::layout::side_file::{CONTEXTS, END, REQUIRED, Tag};
 use gmon::side_file::{CUT, Checksum, CutReason, ELSEWHERE, Node, PROGRAM, Place, SideFile, THREAD};
-use gmon::{Field, Part, SideFileBuildError, SideFileReadError, Word};
+use gmon::{Error, Part, Word};
 use proptest::prelude::*;
 
 /// The bytes of a file with other parts before the end, and a correct end.
@@ -28,16 +28,16 @@ fn push(bytes: &mut Vec<u8>, tag: Tag, flags: u32, content: &[u8]) {
 }
 
 /// The error of a file with a part with this content, and the offset of the content.
-fn refused(tag: &Tag, content: &[u8]) -> (SideFileReadError, u64) {
+fn refused(tag: &Tag, content: &[u8]) -> (Error, u64) {
     let side = small();
     let offset = side.write().len() as u64 - 24 + 16;
     (SideFile::parse(&with(&side, &[(*tag, 0, content)])).unwrap_err(), offset)
 }
 
 /// Checks that a part is refused for a value, at an offset in its content.
-fn check(tag: &Tag, content: &[u8], field: Field, value: u64, at: u64) {
+fn check(tag: &Tag, content: &[u8], field: Part, value: u64, at: u64) {
     let (error, offset) = refused(tag, content);
-    let expected = SideFileReadError::BadValue { field, value, offset: offset + at };
+    let expected = Error::BadValue { part: field, value, offset: offset + at };
     assert_eq!(error, expected, "{content:?}");
 }
 
@@ -61,10 +61,10 @@ proptest! {
         let length = cut.len() as u64;
         if !side.is_live() {
             match SideFile::parse(cut).unwrap_err() {
-                SideFileReadError::Truncated { offset, needed, left, .. } => {
+                Error::Truncated { offset, needed, left, .. } => {
                     prop_assert!(offset <= length && left < needed && offset + needed <= bytes.len() as u64);
                 }
-                SideFileReadError::NoEnd { offset } => prop_assert_eq!(offset, length),
+                Error::NoEnd { offset } => prop_assert_eq!(offset, length),
                 error => prop_assert!(false, "{}", error),
             }
         }
@@ -93,12 +93,12 @@ fn the_header_is_checked() {
         bytes[at] = value;
         SideFile::parse(&bytes).unwrap_err()
     };
-    let bad = |field, value, offset| SideFileReadError::BadValue { field, value, offset };
-    assert_eq!(changed(5, b'\n'), SideFileReadError::BadMagic { magic: *b"\x89gmon\n\n\x1a" });
-    assert_eq!(changed(8, 2), SideFileReadError::BadVersion { version: 2, offset: 8 });
-    assert_eq!(changed(10, 5), bad(Field::WordSize, 5, 10));
-    assert_eq!(changed(11, 0), bad(Field::ByteOrder, 0, 11));
-    let size = SideFileReadError::Truncated { part: Part::Header, needed: 32, left: 3, offset: 0 };
+    let bad = |field, value, offset| Error::BadValue { part: field, value, offset };
+    assert_eq!(changed(5, b'\n'), Error::NotASideFile { magic: *b"\x89gmon\n\n\x1a" });
+    assert_eq!(changed(8, 2), Error::BadVersion { version: 2, offset: 8 });
+    assert_eq!(changed(10, 5), bad(Part::WordSize, 5, 10));
+    assert_eq!(changed(11, 0), bad(Part::ByteOrder, 0, 11));
+    let size = Error::Truncated { part: Part::Header, needed: 32, left: 3, offset: 0 };
     assert_eq!(SideFile::parse(b"\x89gm"), Err(size));
     let side_file = gmon::detect(&small().write(), &gmon::Hints::default()).unwrap_err();
     assert_eq!(side_file.to_string(), "the side file of a profile, not a profile");
@@ -120,7 +120,7 @@ fn an_unknown_part_is_skipped_unless_a_reader_must_know_it() {
     let offset = side.write().len() as u64 - 24;
     assert_eq!(SideFile::parse(&with(&side, &[(*b"NEW1", 0, &[0xff; 13])])).unwrap(), side);
     let error = SideFile::parse(&with(&side, &[(*b"NEW1", REQUIRED, b"")])).unwrap_err();
-    assert_eq!(error, SideFileReadError::UnknownPart { tag: *b"NEW1", offset });
+    assert_eq!(error, Error::UnknownPart { tag: *b"NEW1", offset });
     // The flag says nothing about parts that the reader knows.
     assert!(SideFile::parse(&with(&side, &[(*b"CUTS", REQUIRED, &[1, 5]), (*b"PAD ", REQUIRED, &[0; 40])])).is_ok());
 }
@@ -130,55 +130,55 @@ fn the_end_is_the_end() {
     let mut bytes = small().write();
     let length = bytes.len() as u64;
     bytes.extend([0; 8]);
-    assert_eq!(SideFile::parse(&bytes), Err(SideFileReadError::BehindEnd { left: 8, offset: length }));
+    assert_eq!(SideFile::parse(&bytes), Err(Error::BehindEnd { left: 8, offset: length }));
     bytes.truncate(bytes.len() - 8);
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     assert!(matches!(
         SideFile::parse(&bytes),
-        Err(SideFileReadError::BadChecksum { offset, .. }) if offset == length - 8
+        Err(Error::BadChecksum { offset, .. }) if offset == length - 8
     ));
 }
 
 #[test]
 fn what_contradicts_itself_is_refused_with_value_and_offset() {
-    check(b"HEAD", &[3, b'=', b'a', b'b'], Field::Property, 3, 0);
-    check(b"HEAD", &[1, b'a'], Field::Property, 1, 0);
-    check(b"OBJS", &[0, 1, 0, 0, 0, 0, 0], Field::ObjectNumber, 0, 0);
-    check(b"OBJS", &[0xf0, 0xff, 1, 0, 0, 0, 0, 0, 0], Field::ObjectNumber, 0x7ff0, 0);
-    check(b"OBJS", &[5, 3, 0, 0, 0, 0, 0], Field::ObjectFlags, 3, 1);
-    check(b"OBJS", &[5, 1, 0, 0, 0, 0, 0], Field::ObjectFlags, 5, 0);
-    check(b"OBJS", &[5, 0, 0, 0, 0, 3, 0], Field::IdentityKind, 3, 5);
-    check(b"MAPS", &[1, 1, 0, 9], Field::Object, 9, 0);
-    check(b"HIST", &[0, 9, 4], Field::Object, 9, 0);
-    check(b"HIST", &[0, 0, 0], Field::BinSize, 0, 0);
-    check(b"HIST", &[1, 0, 4], Field::Thread, 0, 0);
-    check(b"ARCS", &[2], Field::Thread, 1, 0);
-    check(b"ARCS", &[0, 0, 2, 7, 2, 1], Field::Object, 7, 1);
-    check(b"CTXT", &[1, 0, 0], Field::Parent, 1, 0);
-    check(b"CTXT", &[0, 15, 0, 0], Field::Object, 7, 0);
-    check(b"CTXT", &[0, 2, 1, 2, 2, 1], Field::Parent, 2, 3);
+    check(b"HEAD", &[3, b'=', b'a', b'b'], Part::Property, 3, 0);
+    check(b"HEAD", &[1, b'a'], Part::Property, 1, 0);
+    check(b"OBJS", &[0, 1, 0, 0, 0, 0, 0], Part::ObjectNumber, 0, 0);
+    check(b"OBJS", &[0xf0, 0xff, 1, 0, 0, 0, 0, 0, 0], Part::ObjectNumber, 0x7ff0, 0);
+    check(b"OBJS", &[5, 3, 0, 0, 0, 0, 0], Part::ObjectFlags, 3, 1);
+    check(b"OBJS", &[5, 1, 0, 0, 0, 0, 0], Part::ObjectFlags, 5, 0);
+    check(b"OBJS", &[5, 0, 0, 0, 0, 3, 0], Part::IdentityKind, 3, 5);
+    check(b"MAPS", &[1, 1, 0, 9], Part::Object, 9, 0);
+    check(b"HIST", &[0, 9, 4], Part::Object, 9, 0);
+    check(b"HIST", &[0, 0, 0], Part::BinSize, 0, 0);
+    check(b"HIST", &[1, 0, 4], Part::Thread, 0, 0);
+    check(b"ARCS", &[2], Part::Thread, 1, 0);
+    check(b"ARCS", &[0, 0, 2, 7, 2, 1], Part::Object, 7, 1);
+    check(b"CTXT", &[1, 0, 0], Part::Parent, 1, 0);
+    check(b"CTXT", &[0, 15, 0, 0], Part::Object, 7, 0);
+    check(b"CTXT", &[0, 2, 1, 2, 2, 1], Part::Parent, 2, 3);
     let number = |value: u32| {
         let code = value << 1 | 1;
         [code as u8 | 0x80, (code >> 7) as u8 | 0x80, (code >> 14) as u8]
     };
-    check(b"CTXT", &[&[0][..], &number(THREAD), &[0, 0]].concat(), Field::Thread, 0, 0);
+    check(b"CTXT", &[&[0][..], &number(THREAD), &[0, 0]].concat(), Part::Thread, 0, 0);
     let wide = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
-    check(b"CTXT", &[&[0][..], &number(CUT), &wide, &[0]].concat(), Field::Code, u64::MAX, 0);
-    check(b"CUTS", &[&[1][..], &wide, &[1, 1]].concat(), Field::Count, 1, 11);
-    check(b"HIST", &[&[0, 0, 2][..], &wide, &[0]].concat(), Field::Bin, u64::MAX, 3);
-    check(b"NODE", &[0; 12], Field::NodesSize, 4, 8);
-    check(b"NODE", &[1; 8], Field::FirstNode, u64::from_le_bytes([1; 8]), 8);
+    check(b"CTXT", &[&[0][..], &number(CUT), &wide, &[0]].concat(), Part::Code, u64::MAX, 0);
+    check(b"CUTS", &[&[1][..], &wide, &[1, 1]].concat(), Part::Count, 1, 11);
+    check(b"HIST", &[&[0, 0, 2][..], &wide, &[0]].concat(), Part::Bin, u64::MAX, 3);
+    check(b"NODE", &[0; 12], Part::NodesSize, 4, 8);
+    check(b"NODE", &[1; 8], Part::FirstNode, u64::from_le_bytes([1; 8]), 8);
 }
 
 #[test]
 fn a_number_has_at_most_64_bits() {
     let (error, offset) = refused(b"CUTS", &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0]);
-    assert_eq!(error, SideFileReadError::WideNumber { offset });
+    assert_eq!(error, Error::WideNumber { offset });
     let (error, offset) = refused(b"CUTS", &[0x80; 11]);
-    assert_eq!(error, SideFileReadError::WideNumber { offset });
+    assert_eq!(error, Error::WideNumber { offset });
     let (error, offset) = refused(b"CUTS", &[1, 0x80, 0x80]);
-    let expected = SideFileReadError::Truncated { part: Part::Cuts, needed: 3, left: 2, offset: offset + 1 };
+    let expected = Error::Truncated { part: Part::Cuts, needed: 3, left: 2, offset: offset + 1 };
     assert_eq!(error, expected);
     // Useless bytes are possible: a writer may replace the number in place.
     let padded = with(&small(), &[(*b"CUTS", 0, &[1, 0x85, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0])]);
@@ -189,14 +189,14 @@ fn a_number_has_at_most_64_bits() {
 #[test]
 fn a_string_is_inside_its_part() {
     let (error, offset) = refused(b"HEAD", &[9, b'a', b'=', b'b']);
-    assert_eq!(error, SideFileReadError::Truncated { part: Part::Properties, needed: 9, left: 3, offset: offset + 1 });
+    assert_eq!(error, Error::Truncated { part: Part::Properties, needed: 9, left: 3, offset: offset + 1 });
 }
 
 #[test]
 fn an_address_fits_the_words_of_the_file() {
     let mut side = SideFile::new(Word::W32);
     let place = |address| Place { object: ELSEWHERE, address };
-    let wide = SideFileBuildError::Impossible { field: Field::Address, value: 1 << 32 };
+    let wide = Error::Impossible { part: Part::Address, value: 1 << 32 };
     assert_eq!(side.add_context(None, place(1 << 32), 1), Err(wide.clone()));
     assert_eq!(side.add_context(None, place((1 << 32) - 1), 1), Ok(0));
     assert_eq!(side.add_samples(None, ELSEWHERE, 4, 1 << 30, 1), Err(wide));

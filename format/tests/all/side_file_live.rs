@@ -3,7 +3,7 @@
 use crate::side::{code, small};
 use gmon::layout::side_file::{LIVE, MARKED, RawNode, SETTLED};
 use gmon::side_file::{Checksum, CutReason, ELSEWHERE, KERNEL, Kind, Mapping, Node, Object, Place, SideFile, THREAD};
-use gmon::{Field, Order, SideFileReadError};
+use gmon::{Error, Order, Part};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -104,22 +104,22 @@ fn a_file_that_is_being_written_has_its_whole_parts() {
     let mut cut = whole;
     cut[12] &= !(LIVE as u8);
     let offset = cut.len() as u64;
-    assert_eq!(SideFile::parse(&cut), Err(SideFileReadError::NoEnd { offset }));
+    assert_eq!(SideFile::parse(&cut), Err(Error::NoEnd { offset }));
 }
 
 #[test]
 fn a_parent_is_before_its_child_and_pieces_are_in_a_row() {
     let bad = |field, value, at: u64| {
         let offset = start(Order::Little).len() as u64 + at;
-        Err(SideFileReadError::BadValue { field, value, offset })
+        Err(Error::BadValue { part: field, value, offset })
     };
     let mut bytes = start(Order::Little);
     push(&mut bytes, 0, &[UNUSED, node(0x40_0010, 1, 1)], Order::Little);
-    assert_eq!(SideFile::parse(&bytes), bad(Field::Parent, 1, 24 + 24));
+    assert_eq!(SideFile::parse(&bytes), bad(Part::Parent, 1, 24 + 24));
     let mut bytes = start(Order::Little);
     push(&mut bytes, 0, &[UNUSED], Order::Little);
     push(&mut bytes, 2, &[UNUSED], Order::Little);
-    assert_eq!(SideFile::parse(&bytes), bad(Field::FirstNode, 2, 48 + 24));
+    assert_eq!(SideFile::parse(&bytes), bad(Part::FirstNode, 2, 48 + 24));
 }
 
 /// Adds a part of numbers of 64 bits.
@@ -183,7 +183,7 @@ fn samples_beyond_64_bits_are_refused_at_the_sums() {
     push(&mut bytes, 0, &[UNUSED, node(0x7f00_0020, 0, u64::MAX)], Order::Little);
     let offset = bytes.len() as u64 + 16;
     push_numbers(&mut bytes, "SUMS", &[0x40_0000, 0x4e_0000, 3], Order::Little);
-    let error = SideFileReadError::BadValue { field: Field::Count, value: 3, offset };
+    let error = Error::BadValue { part: Part::Count, value: 3, offset };
     assert_eq!(SideFile::parse(&bytes), Err(error));
 }
 

@@ -11,7 +11,7 @@ use gmon::side_file::{
     Accumulator, Call, Calls, Checksum, CutReason, ELSEWHERE, KERNEL, Kind, Mapping, Object, PROGRAM, Place, SideFile,
     THREAD, Thread,
 };
-use gmon::{Field, Part, SideFileBuildError, SideFileReadError};
+use gmon::{Error, Part};
 
 /// The size of a header, and of the header of a part.
 const HEADER: usize = 32;
@@ -58,7 +58,7 @@ fn a_mapping_may_be_empty_but_does_not_end_before_its_start() {
     side.add_mapping(Mapping::new(0x1000..0x2000, 0, PROGRAM)).unwrap();
     let (start, end) = (0x2000, 0x1000);
     let backwards = side.add_mapping(Mapping::new(start..end, 0, PROGRAM));
-    assert_eq!(backwards, Err(SideFileBuildError::Impossible { field: Field::Size, value: end }));
+    assert_eq!(backwards, Err(Error::Impossible { part: Part::Size, value: end }));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn an_error_names_the_part_that_is_cut_short() {
     ] {
         let file = [&small().write()[..HEADER], &part(tag, 0, 8), &[0; 3]].concat();
         let offset = (HEADER + PART_HEADER) as u64;
-        let expected = SideFileReadError::Truncated { part: part_of_tag, needed: 8, left: 3, offset };
+        let expected = Error::Truncated { part: part_of_tag, needed: 8, left: 3, offset };
         assert_eq!(SideFile::parse(&file), Err(expected), "{}", tag.escape_ascii());
     }
 }
@@ -95,7 +95,7 @@ fn a_tag_of_nuls_ends_a_live_file_only() {
         [&side.write()[..HEADER], &part([0; 4], 0, 0), &unknown].concat()
     };
     let offset = (HEADER + PART_HEADER) as u64;
-    assert_eq!(SideFile::parse(&file(false)), Err(SideFileReadError::UnknownPart { tag: *b"????", offset }));
+    assert_eq!(SideFile::parse(&file(false)), Err(Error::UnknownPart { tag: *b"????", offset }));
     assert!(SideFile::parse(&file(true)).is_ok());
 }
 
@@ -152,7 +152,7 @@ fn raw_entries_without_content_are_skipped() {
 }
 
 /// The error of a file whose tree has two nodes at these places, the second one below the first one.
-fn error_of_nodes(side: SideFile, parent: Place, child: Place) -> SideFileReadError {
+fn error_of_nodes(side: SideFile, parent: Place, child: Place) -> Error {
     let mut content = Vec::new();
     for (distance, base, place) in [(0, None, parent), (1, Some(parent), child)] {
         let mut buffer = [0; LARGEST_CONTEXT];
@@ -166,20 +166,17 @@ fn error_of_nodes(side: SideFile, parent: Place, child: Place) -> SideFileReadEr
 #[test]
 fn the_place_of_each_node_is_checked() {
     let error = error_of_nodes(small(), code(0x1000), Place { object: 7, address: 0 });
-    assert!(matches!(error, SideFileReadError::BadValue { field: Field::Object, value: 7, .. }), "{error}");
+    assert!(matches!(error, Error::BadValue { part: Part::Object, value: 7, .. }), "{error}");
     let mut side = small();
     side.add_thread(Thread::new(1, b"main"));
     let thread = |address| Place { object: THREAD, address };
     let error = error_of_nodes(side, thread(0), thread(1));
-    assert!(matches!(error, SideFileReadError::BadValue { field: Field::Thread, value: 1, .. }), "{error}");
+    assert!(matches!(error, Error::BadValue { part: Part::Thread, value: 1, .. }), "{error}");
     // A distance of 0, the number 2^33 with the mark of an object, and an address.
     let wide = [0, 0x81, 0x80, 0x80, 0x80, 0x80, 0x01, 0, 0];
     let error = SideFile::parse(&live_with(small(), CONTEXTS, &wide)).unwrap_err();
     let expected = 1 << 34;
-    assert!(
-        matches!(error, SideFileReadError::BadValue { field: Field::Object, value, .. } if value == expected),
-        "{error}"
-    );
+    assert!(matches!(error, Error::BadValue { part: Part::Object, value, .. } if value == expected), "{error}");
 }
 
 #[test]

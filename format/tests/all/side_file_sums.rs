@@ -7,7 +7,7 @@ use gmon::side_file::{
     Accumulator, Call, Calls, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Object, PROGRAM, Place, Samples, SideFile,
     THREAD, Thread, property,
 };
-use gmon::{Field, SideFileSumError, Word};
+use gmon::{Error, Part, Word};
 use proptest::prelude::*;
 
 fn sum<'a>(files: impl IntoIterator<Item = &'a SideFile>) -> SideFile {
@@ -240,10 +240,10 @@ fn other_programs_and_rates_are_errors() {
     let mut program = Object::new(Kind::Program, b"/bin/program");
     program.identity = Identity::BuildId(vec![0xbe, 0xef, 0, 1]);
     other.add_object(PROGRAM, program).unwrap();
-    assert_eq!(accumulator.add(&other), Err(SideFileSumError::ProgramsDiffer));
+    assert_eq!(accumulator.add(&other), Err(Error::ProgramsDiffer));
     let mut faster = small();
     faster.add_property(property::RATE, b"1000").unwrap();
-    assert_eq!(accumulator.add(&faster), Err(SideFileSumError::RatesDiffer { first: 0, second: 1000 }));
+    assert_eq!(accumulator.add(&faster), Err(Error::RatesDiffer { first: 0, second: 1000 }));
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn sums_that_do_not_fit_are_errors() {
         field(&mut one, 1);
         let mut accumulator = Accumulator::new();
         accumulator.add(&most).unwrap();
-        let expected = SideFileSumError::Impossible { field: Field::Count, value: 1 };
+        let expected = Error::Impossible { part: Part::Count, value: 1 };
         assert_eq!(accumulator.add(&one), Err(expected));
     };
     overflow(|side, ticks| _ = side.add_context(None, code(1), ticks).unwrap());
@@ -282,7 +282,7 @@ fn objects_without_a_number_leave_nothing() {
     let mut accumulator = Accumulator::new();
     accumulator.add(&many).unwrap();
     accumulator.add(&known).unwrap();
-    let expected = SideFileSumError::Impossible { field: Field::Items, value: 0x7ff0 };
+    let expected = Error::Impossible { part: Part::Items, value: 0x7ff0 };
     assert_eq!(accumulator.add(&one_more), Err(expected));
     accumulator.add(&last).unwrap();
     assert_eq!(accumulator.finish(), sum([&many, &known, &last]));

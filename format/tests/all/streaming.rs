@@ -5,8 +5,8 @@ use std::io::{self, Cursor, Read, Write};
 
 use crate::common::{encoding, profile};
 use gmon::{
-    DataModel, Encoding, ErrorKind, Form, Hints, Order, Profile, ReadError, Record, Records, WriteError, detect,
-    detect_reader, read_as, write, write_to,
+    DataModel, Encoding, Error, ErrorKind, Form, Hints, Order, Profile, Record, Records, detect, detect_reader,
+    read_as, write, write_to,
 };
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ impl Read for Trickle<'_> {
     }
 }
 
-fn collected(records: impl Iterator<Item = Result<Record, ReadError>>) -> Result<Profile, ReadError> {
+fn collected(records: impl Iterator<Item = Result<Record, Error>>) -> Result<Profile, Error> {
     let mut profile = Profile::new();
     for record in records {
         profile.add_record(record?).expect("the histograms of a file that was written");
@@ -88,25 +88,25 @@ fn errors_of_the_system_are_reported() {
     let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     let error = Records::from_reader(Broken(7), encoding).unwrap().next().unwrap().unwrap_err();
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Io, None));
-    assert_eq!(error, ReadError::Io(io::ErrorKind::ConnectionReset.into()));
+    assert_eq!(error, Error::ReadIo { error: io::ErrorKind::ConnectionReset.into() });
     let error = write_to(&Profile::new(), encoding, Broken(0)).unwrap_err();
-    assert_eq!(error, WriteError::Io(io::ErrorKind::StorageFull.into()));
+    assert_eq!(error, Error::WriteIo { error: io::ErrorKind::StorageFull.into() });
     let mut records = Records::from_reader(Broken(7), encoding).unwrap();
     assert!(records.next().is_some() && records.next().is_none(), "an error ends the records");
 }
 
 #[test]
 fn errors_of_the_system_keep_number_message_and_source() {
-    let number = ReadError::from(io::Error::from_raw_os_error(5));
-    let ReadError::Io(error) = &number else { panic!("{number:?}") };
+    let number = Error::from(io::Error::from_raw_os_error(5));
+    let Error::Io { error } = &number else { panic!("{number:?}") };
     assert_eq!((error.raw_os_error(), error.get().raw_os_error()), (Some(5), Some(5)));
-    assert_ne!(number, ReadError::from(io::Error::from_raw_os_error(6)));
+    assert_ne!(number, Error::from(io::Error::from_raw_os_error(6)));
     assert_eq!(number, number.clone());
-    let disk = |message: &'static str| WriteError::from(io::Error::other(message));
+    let disk = |message: &'static str| Error::WriteIo { error: io::Error::other(message).into() };
     assert_eq!(disk("the disk burns").to_string(), "cannot write the file (the disk burns)");
     assert_ne!(disk("the disk burns"), disk("the disk melts"));
-    let source = |error: gmon::Error| error.source().map(ToString::to_string);
-    assert_eq!(source(disk("the disk burns").into()).as_deref(), Some("the disk burns"));
-    let whole = gmon::Error::from(io::Error::from_raw_os_error(5));
+    let source = |error: Error| error.source().map(ToString::to_string);
+    assert_eq!(source(disk("the disk burns")).as_deref(), Some("the disk burns"));
+    let whole = Error::from(io::Error::from_raw_os_error(5));
     assert_eq!((whole.kind(), whole.offset()), (ErrorKind::Io, None));
 }

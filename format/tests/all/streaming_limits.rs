@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::common::encodings;
 use crate::counting::peak;
-use gmon::{Arc, DataModel, Encoding, Form, Histogram, Order, Profile, ReadError, Records, Unit, write, write_to};
+use gmon::{Arc, DataModel, Encoding, Error, Form, Histogram, Order, Profile, Records, Unit, write, write_to};
 
 /// The memory for pieces of a file.
 const PIECES: usize = 400_000;
@@ -191,7 +191,7 @@ fn bytes_after_the_end_take_no_memory() {
         let offset = file.size() - 4_000_000;
         let memory = peak(|| {
             let last = Records::from_reader(file.clone(), little(form)).unwrap().last();
-            assert_eq!(last, Some(Err(ReadError::Trailing { left: 4_000_000, offset })), "{form}");
+            assert_eq!(last, Some(Err(Error::Trailing { left: 4_000_000, offset })), "{form}");
         });
         assert!(memory < histogram, "{form}: {memory} bytes");
     }

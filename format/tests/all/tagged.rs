@@ -1,8 +1,8 @@
 //! Tests of the tagged files of Darwin and NeXT.
 
 use gmon::{
-    Arc, DataModel, Encoding, Evidence, Form, Hints, Histogram, Image, Order, Profile, ReadError, Records, Unit, Word,
-    WriteError, detect, read_as, write, write_within,
+    Arc, DataModel, Encoding, Error, Evidence, Form, Hints, Histogram, Image, Order, Profile, Records, Unit, Word,
+    detect, read_as, write, write_within,
 };
 
 const ORDERS: [Order; 2] = [Order::Little, Order::Big];
@@ -76,7 +76,7 @@ fn high_counts_are_repeated() {
         }
     }
     let limited = write_within(&profile, darwin(DataModel::Ilp32), 43);
-    assert_eq!(limited, Err(WriteError::TooManyRepeats { size: 68 }), "36 bytes of samples, two arcs of 16 bytes");
+    assert_eq!(limited, Err(Error::TooManyRepeats { size: 68 }), "36 bytes of samples, two arcs of 16 bytes");
 }
 
 #[test]
@@ -97,21 +97,21 @@ fn images_have_what_the_form_holds() {
     assert_eq!(of(Form::Next, &images), Ok(vec![header, both]));
     for form in [Form::Darwin, Form::Next] {
         let broken = Image::new(*b"a\0b").with_header(1);
-        assert_eq!(of(form, &[broken]), Err(WriteError::PathNotHeld { path: b"a\0b".to_vec() }));
+        assert_eq!(of(form, &[broken]), Err(Error::PathNotHeld { path: b"a\0b".to_vec() }));
     }
 }
 
 #[test]
 fn what_the_forms_cannot_hold_is_an_error() {
     let next = encoding(Form::Next, DataModel::Lp64, Order::Little);
-    assert_eq!(write(&profile(0), next), Err(WriteError::NoWideAddresses { form: Form::Next }));
-    assert_eq!(read_as(&[], next), Err(ReadError::NoWideAddresses { form: Form::Next }));
+    assert_eq!(write(&profile(0), next), Err(Error::NoWideAddresses { form: Form::Next }));
+    assert_eq!(read_as(&[], next), Err(Error::NoWideAddresses { form: Form::Next }));
     let wide = Profile::new().with_arcs([Arc::new(0, 1 << 32, 1)]);
-    let address = WriteError::WideAddress { address: 1 << 32, offset: 16 };
+    let address = Error::WideAddress { address: 1 << 32, offset: 16 };
     assert_eq!(write(&wide, darwin(DataModel::Ilp32)), Err(address));
     let negative = Histogram::new(0..4, Unit::seconds(100), vec![-1_i64]).unwrap();
     let negative = Profile::of_samples([negative]).unwrap();
-    let bin = WriteError::WideBin { bin: 0, count: -1, offset: 44 };
+    let bin = Error::WideBin { bin: 0, count: -1, offset: 44 };
     assert_eq!(write(&negative, darwin(DataModel::Ilp32)), Err(bin));
 }
 
@@ -140,7 +140,7 @@ fn lists_of_images_without_samples_may_be_ambiguous() {
     // The start of the path may be a slide.
     let header = Image::new("/usr/lib/libm.dylib").with_header(0x5000);
     let hint = gmon::HintKind::Form;
-    let ambiguous = ReadError::Ambiguous { candidates: encodings.to_vec(), hint };
+    let ambiguous = Error::Ambiguous { candidates: encodings.to_vec(), hint };
     assert_eq!(detect(header.clone(), encodings[0]), Err(ambiguous));
     // Neither a slide nor the numbers of NeXT's list of files can be a path.
     assert_eq!(detect(header.clone().with_slide(0x1000), encodings[1]), Ok(encodings[1]));
@@ -154,7 +154,7 @@ fn hints_that_exclude_the_file_are_an_error() {
     let found = darwin(DataModel::Lp64);
     let file = write(&profile(100), found).unwrap();
     for hints in [Hints::new().with_word(Word::W32), Hints::new().with_order(Order::Big)] {
-        assert_eq!(detect(&file, &hints), Err(ReadError::OtherEncoding { found }));
+        assert_eq!(detect(&file, &hints), Err(Error::OtherEncoding { found }));
     }
 }
 
@@ -167,7 +167,7 @@ fn lists_of_images_cannot_be_much_larger_in_memory_than_in_the_file() {
         read_as(&write(&profile, encoding).unwrap(), encoding).map(|profile| profile.images().len())
     };
     assert_eq!(images(256, "a"), Ok(256));
-    assert_eq!(images(257, "a"), Err(ReadError::TooManyImages { images: 257, offset: 16 + 257 * 6 }));
+    assert_eq!(images(257, "a"), Err(Error::TooManyImages { images: 257, offset: 16 + 257 * 6 }));
     assert_eq!(images(5000, "/System/Library/Frameworks/CoreFoundation"), Ok(5000));
 }
 

@@ -28,7 +28,7 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Computes the errors of the times that [`Flat::exact`](crate::analysis::flat::Flat::exact) returns for the same
+    /// Computes the errors of the times that [`Flat::exact`](crate::model::flat::Flat::exact) returns for the same
     /// arguments, and of the times of inlined functions.
     #[must_use]
     pub fn new(

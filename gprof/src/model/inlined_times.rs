@@ -20,7 +20,7 @@ pub struct InlinedTime<'data> {
 }
 
 impl<'data> Inlined<'data> {
-    /// Divides the samples of each bin among inlined functions, as [`Flat::exact`](crate::analysis::flat::Flat::exact)
+    /// Divides the samples of each bin among inlined functions, as [`Flat::exact`](crate::model::flat::Flat::exact)
     /// divides samples among functions. `take` gets the bin, and for each inlined function its index, the function
     /// around its code, and its samples.
     pub(crate) fn share(

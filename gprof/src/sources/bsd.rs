@@ -75,7 +75,7 @@ fn profiles(
         if let Some(mismatch) = other.or_else(by_addresses).or_else(by_calls) {
             let _ = writeln!(progress, "gprof: warning: {path}: {mismatch}");
         }
-        sum.add(profile).map_err(|error| Error::Profile { file: path.to_string(), source: error.into() })?;
+        sum.add(profile).map_err(|source| Error::Profile { file: path.to_string(), source })?;
     }
     if identity.is_ok() {
         tell(&build_mismatch::find((&file.path, own), &paths, &files, Doubts::Reported), progress);
@@ -100,6 +100,6 @@ pub(crate) fn write_sum(loaded: &Loaded, dialect: Dialect) -> Result<(), Error> 
     let fits = profile.histograms().iter().flat_map(Histogram::hit).all(|(_, count)| count <= u16::MAX.into());
     let form = if fits { usual } else { of_width(CounterWidth::Bits64) };
     let bytes = gmon::write(profile, Encoding::new(form, image.word.into(), image.order))
-        .map_err(|source| Error::Profile { file: sum::NAME.to_owned(), source: source.into() })?;
+        .map_err(|source| Error::Profile { file: sum::NAME.to_owned(), source })?;
     fs::write(sum::NAME, bytes).map_err(|source| Error::Write { file: sum::NAME.to_owned(), source })
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gmon::side_file::PROGRAM;
-use gmon::{Encoding, Form, Histogram, Unit, WriteError};
+use gmon::{Encoding, Form, Histogram, Unit};
 
 use super::Loaded;
 use super::profile_file::HOST_RATE;
@@ -46,7 +46,7 @@ pub(crate) fn write(
     let object = find(&info.objects, &extract.object)?;
     let path = extract.output.clone().unwrap_or_else(|| companion(profile, suffix(&info.objects, object)));
     output::check_file(&path, options)?;
-    let fail = |source: WriteError| Error::Profile { file: object.path.clone(), source: source.into() };
+    let fail = |source: gmon::Error| Error::Profile { file: object.path.clone(), source };
     let profrate = side.rate().unwrap_or(HOST_RATE);
     let unit = loaded.profile().histograms().first().map_or(Unit::seconds(profrate), Histogram::unit);
     let Some(profile) = RunCounts::of(side).profile(object.number, unit) else {

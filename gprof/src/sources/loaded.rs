@@ -37,7 +37,7 @@ self_cell!(
 
 /// All input of a report: the images, the sum of all profiles, and what is known about their files.
 ///
-/// [`crate::sources()`] returns one.
+/// [`crate::load()`] returns one.
 pub struct Loaded {
     /// Shared by all that was read of the same images.
     pub(super) parsed: Arc<ParsedFiles>,

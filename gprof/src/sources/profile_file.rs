@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use gmon::{Bins, Encoding, Form, Hints, Histogram, Profile, ReadError, RecordCounts, Unit};
+use gmon::{Bins, Encoding, Form, Hints, Histogram, Profile, RecordCounts, Unit};
 
 use crate::error::Error;
 use crate::program::image::files;
@@ -135,7 +135,7 @@ pub(super) fn unread(file: String, source: io::Error) -> Error {
 ///
 /// When the bytes are not a profile.
 pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<ProfileFile, Error> {
-    let fail = |error: ReadError| Error::Profile { file: path.to_string(), source: error.into() };
+    let fail = |source: gmon::Error| Error::Profile { file: path.to_string(), source };
     let hints = match path {
         ProfilePath::Stdin => *hints,
         ProfilePath::File(file) => hints.with_file_name(file.as_os_str().as_encoded_bytes()),
@@ -147,7 +147,7 @@ pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<P
             let command = if *path == ProfilePath::Stdin { tool.to_owned() } else { format!("{tool} {file}") };
             Error::Compressed { file, command }
         }
-        ReadError::Ambiguous { candidates, .. } => {
+        gmon::Error::Ambiguous { candidates, .. } => {
             let forms = candidates.iter().map(|candidate| profile_form::spelled(*candidate)).collect();
             Error::AmbiguousProfile { file: path.to_string(), forms }
         }
@@ -193,7 +193,7 @@ fn decompressor(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// Counts the records of a profile. Only GNU's form requires another pass over the file.
-fn records(profile: &Profile, bytes: &[u8], encoding: Encoding) -> Result<RecordCounts, ReadError> {
+fn records(profile: &Profile, bytes: &[u8], encoding: Encoding) -> Result<RecordCounts, gmon::Error> {
     match encoding.form {
         Form::Gnu => gmon::count_records(bytes, encoding),
         _ => Ok(RecordCounts::of(profile)),

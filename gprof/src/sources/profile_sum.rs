@@ -41,7 +41,7 @@ impl ProfileSum {
         self.files.push(info);
         self.contents.join(contents);
         self.mismatches.extend(mismatch.map(|mismatch| format!("{path}: {mismatch}")));
-        self.add_profile(profile).map_err(|source| Error::Profile { file: path.to_string(), source: source.into() })
+        self.add_profile(profile).map_err(|source| Error::Profile { file: path.to_string(), source })
     }
 
     /// Adds counts that come from a side file.
@@ -49,7 +49,7 @@ impl ProfileSum {
     /// # Errors
     ///
     /// As [`ProfileSum::add`].
-    pub(super) fn add_counts(&mut self, profile: Profile) -> Result<(), gmon::SumError> {
+    pub(super) fn add_counts(&mut self, profile: Profile) -> Result<(), gmon::Error> {
         self.contents.join(Contents {
             samples: !profile.histograms().is_empty(),
             calls: !profile.arcs().is_empty(),
@@ -58,7 +58,7 @@ impl ProfileSum {
         self.add_profile(profile)
     }
 
-    fn add_profile(&mut self, profile: Profile) -> Result<(), gmon::SumError> {
+    fn add_profile(&mut self, profile: Profile) -> Result<(), gmon::Error> {
         // Histograms of different images may have different bin sizes, but their samples must have the same unit.
         let unit = |first: &Histogram| Histogram::new(0..1, first.unit(), vec![0_u16]).ok();
         let unit = Profile::of_samples(profile.histograms().first().and_then(unit))?;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gmon::{Accumulator, Hints, Profile, SideFileSumError};
+use gmon::{Accumulator, Hints, Profile};
 
 use super::address_mismatch;
 use super::call_mismatch::CallCheck;
@@ -122,8 +122,7 @@ impl Reading<'_> {
             let mismatch = other.or_else(|| self.mismatch(&file.profile, runs.files.last()));
             let samples = file.samples();
             runs.sum.add(path, file, mismatch)?;
-            let fail =
-                |source: SideFileSumError| Error::Profile { file: format!("{path}.side"), source: source.into() };
+            let fail = |source: gmon::Error| Error::Profile { file: format!("{path}.side"), source };
             runs.side.add(side, samples).map_err(fail)?;
             done.fetch_add(1, Relaxed);
         }

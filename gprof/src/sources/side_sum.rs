@@ -46,7 +46,7 @@ impl SideSum {
     /// # Errors
     ///
     /// When the file has another sampling rate than the files before, or when a sum exceeds 64 bits.
-    pub(super) fn add(&mut self, side: Option<SideFile>, samples: u64) -> Result<(), gmon::SideFileSumError> {
+    pub(super) fn add(&mut self, side: Option<SideFile>, samples: u64) -> Result<(), gmon::Error> {
         let Some(side) = side else {
             self.profiles.push((samples, samples));
             self.without += 1;
@@ -63,7 +63,7 @@ impl SideSum {
         self.add_file(side)
     }
 
-    fn add_file(&mut self, side: SideFile) -> Result<(), gmon::SideFileSumError> {
+    fn add_file(&mut self, side: SideFile) -> Result<(), gmon::Error> {
         let key = side.program().map(|program| match &program.identity {
             Identity::Unknown => (Identity::Unknown, program.path.clone()),
             identity => (identity.clone(), Vec::new()),

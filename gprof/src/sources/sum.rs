@@ -35,8 +35,8 @@ pub(crate) fn write(sum: &Profile, loaded: &Loaded, warnings: &mut dyn Write) ->
     let Some(image) = loaded.images().iter().next() else { return Ok(()) };
     let limit = loaded.length().saturating_mul(FACTOR).saturating_add(SLACK).min(gmon::REPEAT_LIMIT);
     let encoding = Encoding::new(Form::Gnu, image.word.into(), image.order);
-    let bytes = gmon::write_within(sum, encoding, limit)
-        .map_err(|source| Error::Profile { file: NAME.to_owned(), source: source.into() })?;
+    let bytes =
+        gmon::write_within(sum, encoding, limit).map_err(|source| Error::Profile { file: NAME.to_owned(), source })?;
     store(NAME, &bytes)?;
     write_side(&bytes, loaded, warnings)
 }

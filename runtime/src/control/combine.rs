@@ -5,8 +5,8 @@ use core::{mem, slice};
 
 use gmon::layout::RawArc;
 
+use crate::memory::{Row, ThreadRow};
 use crate::objects::Tally;
-use crate::per_process::{Row, ThreadRow};
 
 /// A row of a sum.
 ///

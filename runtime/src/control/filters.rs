@@ -4,12 +4,11 @@ use core::sync::atomic::Ordering::SeqCst;
 
 use super::buffer::Buffer;
 use super::merge;
-use super::moncontrol::{KEEPS_OUTSIDE, current, is_ours, is_profiled};
+use super::moncontrol::{KEEPS_OUTSIDE, current, is_first_thread, is_ours, is_profiled};
 use super::writing_thread::exclusively;
-use crate::arch;
+use crate::file::one_writer::NOBODY;
 use crate::message::look_before_filter;
 use crate::os::reserve_for_good;
-use crate::per_process::{NOBODY, PER_PROCESS};
 use crate::samples::contexts;
 use crate::{file, objects};
 
@@ -19,7 +18,7 @@ use crate::{file, objects};
 pub(crate) fn get_ready(for_all: bool, can_write: bool) {
     if let Some(buffer) = current().filter(|_| is_ours()) {
         // Another thread than the first one does not write the file at the end.
-        let binds_the_writer = for_all || arch::thread_pointer() == PER_PROCESS.first_thread.load(SeqCst);
+        let binds_the_writer = for_all || is_first_thread();
         exclusively(NOBODY, &mut || prepare(&buffer, binds_the_writer && !can_write));
     }
 }

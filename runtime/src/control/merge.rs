@@ -3,21 +3,26 @@
 //! Only the thread that may write the file runs this code, see `control`.
 
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use core::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 
 use gmon::layout::RawArc;
 
 use super::pile::Pile;
 use crate::closures::closure_trait;
 use crate::file;
+use crate::file::side_file::threads::CALLS_BY_THREAD;
 use crate::kernel;
 use crate::mcount::{self, Counter};
+use crate::memory::{Row, ThreadRow};
 use crate::message::{say, say_error};
 use crate::objects::{self, NOWHERE, PROGRAM, Tally};
 use crate::os::Errno;
-use crate::per_process::{PER_PROCESS, Row, ThreadRow};
 use crate::samples::contexts::threads::target;
 use crate::samples::{bins, contexts, outside_text};
+use crate::state::{Inherited, Reset, resets};
 
 closure_trait! {
     /// Gets arcs, by the places of the caller and the called function, with their threads.
@@ -25,18 +30,21 @@ closure_trait! {
 }
 
 /// The bias that is subtracted from addresses before they are recorded: see `control`.
-pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
+pub(crate) static RECORDED_BIAS: Inherited<AtomicUsize> = Inherited::new(
+    "the child's tables stay as they are, and the child has the program where it was",
+    AtomicUsize::new(0),
+);
 
-/// Counts in unloaded objects, and between these and others, with [`objects::place`]s instead of addresses.
-static SETTLED: Pile<Tally> = Pile::of(&PER_PROCESS.memory.settled);
-/// The calls among `SETTLED`, by thread, if threads are told apart.
-static SETTLED_CALLS: Pile<ThreadRow> = Pile::of(&PER_PROCESS.memory.threads.settled);
-/// All calls by thread, collected anew for each file.
-static BY_THREAD: Pile<ThreadRow> = Pile::of(&PER_PROCESS.memory.threads.all);
-/// All counts outside the program, collected anew for each file.
-static OUTSIDE: Pile<Tally> = Pile::of(&PER_PROCESS.memory.outside);
-/// The program's own arcs, collected anew for each file.
-static OWN: Pile<RawArc> = Pile::of(&PER_PROCESS.memory.own_arcs);
+resets! {
+    /// Counts in unloaded objects, and between these and others, with [`objects::place`]s instead of addresses.
+    static SETTLED: Reset<Pile<Tally>> = Reset::new();
+    /// The calls among `SETTLED`, by thread, if threads are told apart.
+    static SETTLED_CALLS: Reset<Pile<ThreadRow>> = Reset::new();
+    /// All counts outside the program, collected anew for each file.
+    static OUTSIDE: Reset<Pile<Tally>> = Reset::new();
+    /// The program's own arcs, collected anew for each file.
+    static OWN: Reset<Pile<RawArc>> = Reset::new();
+}
 
 /// Reads the list of mappings and settles the counts in objects that are gone. If no object is being closed, a line
 /// reports each such object: the object may have been unmapped long ago, and another object may have used its
@@ -328,16 +336,16 @@ pub(crate) unsafe fn outside() -> &'static [Tally] {
 /// As for [`look`].
 unsafe fn collect_by_thread() {
     let Some(contexts) = contexts::by_thread() else { return };
-    BY_THREAD.clear();
+    CALLS_BY_THREAD.clear();
     // SAFETY: the caller's promise.
     unsafe {
         for_each_arc(&mut |from, to, count, thread| {
             let thread = target(contexts, thread);
-            BY_THREAD.push(ThreadRow { thread, calls: Row { first: to, second: from, count } });
+            CALLS_BY_THREAD.push(ThreadRow { thread, calls: Row { first: to, second: from, count } });
         });
     }
-    if BY_THREAD.take_lost() > 0 {
+    if CALLS_BY_THREAD.lost.swap(0, Relaxed) > 0 {
         say_error(&[b"some calls are not counted by thread"], Errno::ENOMEM);
     }
-    BY_THREAD.combine();
+    CALLS_BY_THREAD.combine();
 }

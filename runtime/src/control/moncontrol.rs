@@ -9,38 +9,61 @@ use super::buffer::{Buffer, Range};
 use super::merge::{self, RECORDED_BIAS};
 use super::writing_thread::exclusively;
 use crate::arch;
-use crate::file::{self, Children};
+use crate::file;
+use crate::file::one_writer::{DONE, NOBODY, become_writer_soon, set_writer, writer};
 use crate::kernel;
 use crate::message::{say, say_count, say_error};
 use crate::objects::{self, Tally, program};
 #[cfg(feature = "start")]
 use crate::os::NO_SIGNALS;
-use crate::os::{Errno, SignalSet, a_moment, block_signals, give_way, set_blocked_signals, unix_time};
-use crate::per_process::{DONE, NOBODY, PER_PROCESS, become_writer_soon};
-use crate::samples::{bins, contexts, outside_text};
+use crate::os::{Errno, SignalSet, a_moment, block_signals, give_way, set_blocked_signals};
+use crate::ownership::begin_now;
+use crate::samples::{contexts, outside_text};
+use crate::state::{Inherited, Reset, resets};
 use crate::{mcount, ownership};
 
 /// Whether calls are recorded, and with which addresses; 0 if calls are not recorded.
-pub(crate) static RECORDING: AtomicU32 = AtomicU32::new(0);
+pub(crate) static RECORDING: Inherited<AtomicU32> =
+    Inherited::new("the child is profiled as its parent is", AtomicU32::new(0));
 /// All ones while [`RECORDING`] is certainly [`RECORD_AS_RUN`]; otherwise 0. mcount looks at this word first.
-pub(crate) static RECORDING_AS_RUN: AtomicU32 = AtomicU32::new(0);
+pub(crate) static RECORDING_AS_RUN: Inherited<AtomicU32> =
+    Inherited::new("the child is profiled as its parent is", AtomicU32::new(0));
 /// Calls are recorded with run-time addresses, which is faster.
 const RECORD_AS_RUN: u32 = 1;
 /// Calls are recorded with the addresses of the executable file, because the tables are the file.
 const RECORD_AS_LINKED: u32 = 2;
 
 /// Set by the first call of [`monstartup`], even if it fails.
-static STARTED: AtomicBool = AtomicBool::new(false);
+static STARTED: Inherited<AtomicBool> =
+    Inherited::new("the child is profiled as its parent is", AtomicBool::new(false));
 /// Whether the process is profiled. The kernel then has the buffer.
-static IS_PROFILED: AtomicBool = AtomicBool::new(false);
+static IS_PROFILED: Inherited<AtomicBool> =
+    Inherited::new("the child is profiled as its parent is", AtomicBool::new(false));
 /// The lowest sampled run-time address.
-static LOWPC: AtomicUsize = AtomicUsize::new(0);
+static LOWPC: Inherited<AtomicUsize> = Inherited::new("the child is profiled as its parent is", AtomicUsize::new(0));
 
 /// The mode of the latest call of [`moncontrol`].
-static WANTED: AtomicBool = AtomicBool::new(true);
+static WANTED: Inherited<AtomicBool> = Inherited::new("the child is profiled as its parent is", AtomicBool::new(true));
 
 /// Whether what happens outside the program is kept.
-pub(super) static KEEPS_OUTSIDE: AtomicBool = AtomicBool::new(true);
+pub(super) static KEEPS_OUTSIDE: Inherited<AtomicBool> =
+    Inherited::new("the child is profiled as its parent is", AtomicBool::new(true));
+
+resets! {
+    /// The `arch::thread_pointer` of the thread that started; most programs end in this thread.
+    static FIRST_THREAD: Reset<AtomicUsize> = Reset::new();
+}
+
+/// Makes this thread the first one.
+pub(super) fn this_is_first_thread() {
+    FIRST_THREAD.store(arch::thread_pointer(), SeqCst);
+}
+
+/// Whether this thread is the one that started.
+#[allow(dead_code, reason = "only Linux asks")]
+pub(super) fn is_first_thread() -> bool {
+    arch::thread_pointer() == FIRST_THREAD.load(SeqCst)
+}
 
 /// A bin for every four bytes of code: a scale of one half, in fixed point with 16 bits of fraction.
 const SCALE: u32 = 0x8000;
@@ -61,8 +84,8 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         say(&[b"not profiling: cannot allocate memory"]);
         return;
     };
-    PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
-    PER_PROCESS.start_time.store(unix_time(), SeqCst);
+    this_is_first_thread();
+    begin_now();
     objects::set_program(program::base(), program::bias());
     if contexts::are_kept() {
         objects::publish(cfg!(feature = "start"));
@@ -316,7 +339,7 @@ pub(crate) fn is_unfinished() -> bool {
 
 /// Whether the files are complete. This is no system call, so it comes before the question whose profile it is.
 fn is_complete() -> bool {
-    PER_PROCESS.writer.load(SeqCst) == DONE
+    writer() == DONE
 }
 
 /// Whether the profile belongs to this process, and not to a parent whose memory the process shares.
@@ -324,43 +347,10 @@ pub(crate) fn is_ours() -> bool {
     ownership::is_ours()
 }
 
-/// Prepares this thread for a fork.
-pub(crate) extern "C" fn before_fork() {
-    mcount::before_fork();
-}
-
-/// Undoes [`before_fork`] in the parent.
-pub(crate) extern "C" fn after_fork_in_parent() {
-    mcount::after_fork_in_parent();
-}
-
-/// Resets the child of a fork: the child starts from zero and is profiled as its parent is. A file in which the
-/// parent counts stays the parent's; the child writes its own file at its end.
-pub(crate) extern "C" fn after_fork_in_child() {
-    let shared = file::leave_live();
-    if shared {
-        bins::leave_file();
-    }
-    let has_left = file::leave_file();
-    let leaves_nothing = file::children_leave(Children::None);
-    if leaves_nothing {
-        bins::stop(); // the kernel's part starts no sampler then
-    }
-    // Another thread may have been writing the parent's file; that thread does not exist in the child.
-    let writer = PER_PROCESS.writer.load(SeqCst);
-    kernel::after_fork_in_child(!matches!(writer, NOBODY | DONE));
-    if writer == DONE {
-        PER_PROCESS.writer.store(DONE, SeqCst);
-    }
-    PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
-    // SAFETY: the child has one thread, and signals are blocked.
-    let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
-    let whole = mcount::after_fork_in_child(shared);
-    if !has_left || !cleared || !whole || leaves_nothing {
-        // Without memory of its own the child would count in its parent's memory.
-        moncontrol(0);
-        IS_PROFILED.store(false, SeqCst);
-    }
+/// Stops counting for good in this process.
+pub(super) fn give_up() {
+    moncontrol(0);
+    IS_PROFILED.store(false, SeqCst);
 }
 
 /// Reads the dynamic linker's list of objects, before and after objects may be unloaded, and settles the counts in
@@ -404,7 +394,7 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
 unsafe fn look_once(iterate: objects::Iterate) -> (Option<bool>, Result<objects::Seen, Errno>) {
     let (mut entered, mut is_changed) = (None, false);
     let mut enter = || {
-        entered = become_writer_soon(&PER_PROCESS.writer);
+        entered = become_writer_soon();
         entered == Some(true)
     };
     let mut settle = |has_changed| {
@@ -426,7 +416,7 @@ unsafe fn look_once(iterate: objects::Iterate) -> (Option<bool>, Result<objects:
             // SAFETY: as above.
             unsafe { file::describe_mappings() };
         }
-        PER_PROCESS.writer.store(NOBODY, SeqCst);
+        set_writer(NOBODY);
     }
     (entered, seen)
 }

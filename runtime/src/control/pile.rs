@@ -9,13 +9,14 @@ use core::sync::atomic::{
 };
 
 use super::combine::{Entry, Summand, combine};
+use crate::memory::Rows;
 use crate::os::{map, unmap};
-use crate::per_process::Rows;
+use crate::state::Resettable;
 
 /// A growing array of entries in static memory, so that the entries exist when an object is closed and at the end of
 /// the process. Only the thread that may write the file uses the array.
 pub(super) struct Pile<E: Entry> {
-    rows: &'static Rows<E::Row>,
+    rows: Rows<E::Row>,
     entries: PhantomData<E>,
 }
 
@@ -23,11 +24,6 @@ pub(super) struct Pile<E: Entry> {
 const FIRST_CAPACITY: usize = 4096;
 
 impl<E: Entry> Pile<E> {
-    /// Makes a pile that stores its entries in `rows`, which no other pile uses.
-    pub(super) const fn of(rows: &'static Rows<E::Row>) -> Pile<E> {
-        Pile { rows, entries: PhantomData }
-    }
-
     /// Starts with an empty pile in memory for `capacity` entries, and unmaps memory that the pile had mapped. Nobody
     /// may use the given memory, or the [`Pile::entries`] from before.
     pub(super) fn give(&self, start: *mut E, capacity: usize) {
@@ -65,6 +61,26 @@ impl<E: Entry> Pile<E> {
     }
 }
 
+/// A child removes all entries and keeps the memory.
+impl<E: Entry> Resettable for Pile<E> {
+    const VALUE: Pile<E> = Pile { rows: Rows::new(), entries: PhantomData };
+
+    #[inline(always)]
+    fn reset(&self) {
+        self.rows.reset();
+    }
+
+    #[cfg(test)]
+    fn change(&self) {
+        self.rows.change();
+    }
+
+    #[cfg(test)]
+    fn is_first(&self) -> bool {
+        self.rows.is_first()
+    }
+}
+
 impl<R: Summand> Rows<R> {
     fn give(&self, start: *mut R, capacity: usize) {
         let (before, capacity_before) = (self.start.load(Relaxed), self.capacity.load(Relaxed));
@@ -82,7 +98,7 @@ impl<R: Summand> Rows<R> {
     }
 
     #[inline(never)]
-    fn push(&self, row: R) {
+    pub(super) fn push(&self, row: R) {
         if self.length.load(Relaxed) == self.capacity.load(Relaxed) && (self.is_full.load(Relaxed) || !self.make_room())
         {
             self.is_full.store(true, Relaxed);
@@ -95,8 +111,9 @@ impl<R: Summand> Rows<R> {
         self.length.store(length + 1, Relaxed);
     }
 
+    /// Sorts the rows and adds up rows with the same key.
     #[inline(never)]
-    fn combine(&self) {
+    pub(super) fn combine(&self) {
         let (start, length) = (self.start.load(Relaxed), self.length.load(Relaxed));
         if length > 0 {
             // SAFETY: this number of rows was written, and nobody else uses them.

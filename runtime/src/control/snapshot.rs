@@ -8,6 +8,7 @@ use crate::message::say_error;
 use crate::os::{SignalInfo, catch_signal};
 #[cfg(all(feature = "start", not(test)))]
 use crate::os::{is_not_handled, uncatch_signal};
+use crate::state::Inherited;
 
 /// `void gmon_dump(void)`: writes the file with the counts so far; profiling continues. May be called in any thread
 /// and in signal handlers. If two threads call the function at once, one waits for the other.
@@ -32,7 +33,7 @@ extern "C" fn __write_profiling() {
 }
 
 /// The signal that makes the runtime write the file; 0 for none.
-static SIGNAL: AtomicI32 = AtomicI32::new(0);
+static SIGNAL: Inherited<AtomicI32> = Inherited::new("the child inherits the handler", AtomicI32::new(0));
 
 /// Installs the handler that writes the file for this signal.
 pub(crate) fn watch(signal: c_int) {

@@ -2,14 +2,14 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::sync::atomic::Ordering::SeqCst;
 
 use crate::arch;
 use crate::closures::closure_trait;
 use crate::file;
+use crate::file::one_writer::{DONE, become_writer_soon, set_writer};
 use crate::kernel;
 use crate::os::{a_moment, set_blocked_signals, try_to_block_signals};
-use crate::per_process::{DONE, PER_PROCESS, become_writer_soon};
+use crate::state::Inherited;
 
 closure_trait! {
     /// What only one thread at a time does.
@@ -26,10 +26,10 @@ pub(super) fn exclusively(after: usize, work: &mut dyn Work) {
         // A kernel that writes the file itself leaves little to do, and may forbid system calls on memory that is no stack.
         run(work, !kernel::is_kernels() && blocked.is_some() && !arch::is_in_valgrind());
         file::release_directory();
-        PER_PROCESS.writer.store(after, SeqCst);
+        set_writer(after);
     } else if after == DONE {
         // The other writer has failed, or is stuck. A thread that ends the process must not wait again.
-        PER_PROCESS.writer.store(DONE, SeqCst);
+        set_writer(DONE);
     }
     if let Some(blocked) = blocked {
         set_blocked_signals(blocked);
@@ -47,7 +47,8 @@ struct WritersStack(UnsafeCell<[u8; SIZE]>);
 // SAFETY: only the one writer uses the stack.
 unsafe impl Sync for WritersStack {}
 
-static WRITERS_STACK: WritersStack = WritersStack(UnsafeCell::new([0; SIZE]));
+static WRITERS_STACK: Inherited<WritersStack> =
+    Inherited::new("made anew for each use", WritersStack(UnsafeCell::new([0; SIZE])));
 
 /// Runs `work`, on the writer's stack or on this thread's stack. Call this only in the thread that may write the
 /// file, and not in `work` itself.
@@ -73,7 +74,7 @@ fn become_writer() -> bool {
     // A writer that takes longer than this has failed; the process must end all the same.
     const MOMENTS: u32 = 30_000;
     for _ in 0..MOMENTS {
-        match become_writer_soon(&PER_PROCESS.writer) {
+        match become_writer_soon() {
             Some(result) => return result,
             None => a_moment(),
         }

@@ -1,11 +1,12 @@
-//! Files that were opened at the start, because the process may give up the right or the means to open them later.
+//! Files that stay open since the start: the process may give up the right or the means to open them later, or counts in the file.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use super::names::{Once, SIDE};
+use crate::memory::OpenFile;
 use crate::os::{Fd, Status};
-use crate::per_process::PER_PROCESS;
+use crate::state::{Inherited, Reset, resets};
 
 /// A file that may be open since the start.
 #[derive(Clone, Copy)]
@@ -15,7 +16,17 @@ pub(crate) enum Kept {
 }
 
 /// The status of each file at the start: the program may close the descriptor and open another file with its number.
-static STATUS: Once<[Option<Status>; 2]> = Once(UnsafeCell::new([None; 2]));
+static STATUS: Inherited<Once<[Option<Status>; 2]>> =
+    Inherited::new("says something only while there is a kept file", Once(UnsafeCell::new([None; 2])));
+
+resets! {
+    /// The descriptor of the profile's file that was opened at the start; -1 for none.
+    static PROFILE: Reset<AtomicI32, -1> = Reset::new();
+    /// The descriptor of the side file that was opened at the start; -1 for none.
+    static SIDE_FILE: Reset<AtomicI32, -1> = Reset::new();
+    /// The live file in which the process counts.
+    pub(super) static LIVE_FILE: Reset<OpenFile> = Reset::new();
+}
 
 impl Kept {
     /// What the name has behind the name of the profile.
@@ -29,8 +40,8 @@ impl Kept {
     /// The descriptor; -1 for none.
     fn descriptor(self) -> &'static AtomicI32 {
         match self {
-            Kept::Profile => &PER_PROCESS.kept_file,
-            Kept::SideFile => &PER_PROCESS.kept_side_file,
+            Kept::Profile => &PROFILE,
+            Kept::SideFile => &SIDE_FILE,
         }
     }
 

@@ -14,31 +14,34 @@ use core::sync::atomic::{
 
 use gmon::layout::GmonHdr;
 
+use super::kept::LIVE_FILE;
 use super::names;
 use super::output::{self, Refusal};
 use super::writer::{self, Written};
 use crate::message::{say_count, say_error};
 use crate::os::{Fd, LARGEST_PAGE, PAGE, Reserve, map, map_file, take_reserved, unmap};
-use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
+use crate::state::Inherited;
 
 /// The unit of the size of tables: whole pages, and whole arcs of 24 bytes.
 const GRAIN: usize = 3 * LARGEST_PAGE;
 
 /// The unit of the size of tables. After the start of a live file the unit stays, because its tables have that unit.
-static UNIT: AtomicUsize = AtomicUsize::new(PAGE);
+static UNIT: Inherited<AtomicUsize> =
+    Inherited::new("the child's tables have the sizes that they were made with", AtomicUsize::new(PAGE));
 /// Room in the file for tables, mapped before a seccomp filter may forbid that.
-static RESERVE: Reserve = Reserve::none();
+static RESERVE: Inherited<Reserve> = Inherited::new("given up where the child leaves the live file", Reserve::none());
 /// The size of the reserve, a multiple of [`GRAIN`].
 const RESERVE_SIZE: usize = 192 * GRAIN;
 /// Larger tables get a mapping of their own, for which the kernel can use larger pages.
 const LARGE: usize = 1 << 20;
 /// The length of the file.
-static LENGTH: AtomicUsize = AtomicUsize::new(0);
+static LENGTH: Inherited<AtomicUsize> =
+    Inherited::new("says something only while there is a live file", AtomicUsize::new(0));
 
 /// Whether the process counts in its file.
 pub(crate) fn is_live() -> bool {
-    PER_PROCESS.live_file.is_set()
+    LIVE_FILE.is_set()
 }
 
 /// Makes the file `size` bytes long, whole pages. `fill` gets the memory, all zero, and makes a profile of it; only
@@ -49,7 +52,7 @@ pub(crate) fn begin(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_vo
         Ok((file, memory)) => {
             UNIT.store(GRAIN, Relaxed);
             LENGTH.store(size, Relaxed);
-            PER_PROCESS.live_file.set(file);
+            LIVE_FILE.set(file);
             bins::are_file();
             memory
         }
@@ -111,7 +114,7 @@ pub(crate) fn reserve_arcs() {
 }
 
 fn map_in_file(length: usize) -> *mut c_void {
-    let Some(file) = PER_PROCESS.live_file.file() else { return ptr::null_mut() };
+    let Some(file) = LIVE_FILE.file() else { return ptr::null_mut() };
     // Each caller gets a part of its own. A part that cannot be allocated is given back, or stays empty if another
     // part follows it.
     let offset = LENGTH.fetch_add(length, SeqCst);
@@ -127,12 +130,12 @@ fn map_in_file(length: usize) -> *mut c_void {
 /// Leaves the file to the parent, in the child of a fork. The result says whether there was a live file.
 pub(crate) fn leave() -> bool {
     let _ = RESERVE.replace(ptr::null_mut(), 0);
-    PER_PROCESS.live_file.forget()
+    LIVE_FILE.forget()
 }
 
 /// The header of the file, which does not change any more.
 pub(crate) fn header() -> Option<Written> {
-    writer::read_back(PER_PROCESS.live_file.file()?, size_of::<GmonHdr>()).ok()
+    writer::read_back(LIVE_FILE.file()?, size_of::<GmonHdr>()).ok()
 }
 
 /// Reports full bins: a bin of this form ends at 65,535.
@@ -142,7 +145,7 @@ pub(crate) fn report(full_bins: usize) {
 
 /// The current contents of the file, if they can be read.
 pub(crate) fn whole() -> Option<Written> {
-    let file = PER_PROCESS.live_file.file()?;
+    let file = LIVE_FILE.file()?;
     let status = file.status().ok()?;
     writer::read_back(file, status.size as usize).ok()
 }

@@ -4,8 +4,9 @@
 //! written at the end, and arcs without calls follow them. No descriptor stays open, and writing needs no system
 //! call. The buffer stays where it is.
 
+use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::{GmonHdr, RawArc};
 
@@ -13,20 +14,26 @@ use super::{live, names, output, side_file, stale, writer};
 use crate::message::{say, say_error};
 use crate::objects::Tally;
 use crate::os::{map_file, replace};
-use crate::per_process::PER_PROCESS;
 use crate::samples::{bins, contexts};
+use crate::state::{Inherited, Reset, resets};
 
 /// The length of the file, stored before the address.
-static LENGTH: AtomicUsize = AtomicUsize::new(0);
+static LENGTH: Inherited<AtomicUsize> =
+    Inherited::new("says something only while there is a mapped file", AtomicUsize::new(0));
+
+resets! {
+    /// The address of the mapped file; null for none.
+    static FILE: Reset<AtomicPtr<c_void>> = Reset::new();
+}
 
 /// Whether samples are counted in the mapped file.
 pub(crate) fn is_in_file() -> bool {
-    !PER_PROCESS.mapped_file.load(SeqCst).is_null()
+    !FILE.load(SeqCst).is_null()
 }
 
 /// The address of the arcs in the file, and the number of arcs for which there is room.
 pub(crate) fn room_for_arcs() -> Option<(*mut RawArc, usize)> {
-    let (file, length) = (PER_PROCESS.mapped_file.load(SeqCst), LENGTH.load(SeqCst));
+    let (file, length) = (FILE.load(SeqCst), LENGTH.load(SeqCst));
     // SAFETY: null, or a header that was written.
     let ncnt = unsafe { file.cast::<GmonHdr>().as_ref() }?.ncnt as usize;
     // SAFETY: the file is longer than header and samples.
@@ -53,7 +60,7 @@ pub(crate) fn begin(header: GmonHdr, arcs: usize) -> bool {
             }
             // Stored first: the child of another thread's fork leaves the file by this length.
             LENGTH.store(length, SeqCst);
-            PER_PROCESS.mapped_file.store(memory, SeqCst);
+            FILE.store(memory, SeqCst);
             // SAFETY: as above.
             unsafe { bins::relocate(memory.byte_add(size_of::<GmonHdr>())) };
             true
@@ -82,7 +89,7 @@ pub(crate) fn announce(has_side_file: bool) {
 /// interrupted by the fork may still count at the file's address, so memory of the child's own replaces the file
 /// there; false if there is no such memory.
 pub(crate) fn leave() -> bool {
-    let file = PER_PROCESS.mapped_file.swap(ptr::null_mut(), SeqCst);
+    let file = FILE.swap(ptr::null_mut(), SeqCst);
     if file.is_null() {
         return true;
     }

@@ -5,6 +5,7 @@ pub(crate) mod kept;
 pub(crate) mod live;
 pub(crate) mod mapped;
 pub(crate) mod names;
+pub(crate) mod one_writer;
 pub(crate) mod output;
 pub(crate) mod side_file;
 mod stale;
@@ -25,5 +26,5 @@ pub use names::{Naming, Output, configure};
 pub(crate) use output::hold;
 pub(crate) use output::{keep_side_file, release_directory};
 #[allow(unused_imports, reason = "the samplers of the BSDs do not say what they are")]
-pub(crate) use side_file::{Sampled, remember_command, set_sampler};
+pub(crate) use side_file::{Sampled, add_counted_time, counted_time, remember_command, set_sampler};
 pub(crate) use side_file::{announce, describe_mappings, describe_objects, remember_run, set_rank};

@@ -3,13 +3,13 @@
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::slice;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::forms::Form;
 use crate::objects::program;
 use crate::os::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE, process_id};
 use crate::ownership::{FORKED, PROCESS};
-use crate::per_process::PER_PROCESS;
+use crate::state::{Inherited, Reset, resets};
 use crate::text::{Digits, Text};
 
 /// The longest name of a file, with its NUL (`PATH_MAX`).
@@ -75,24 +75,46 @@ pub(super) struct Once<T>(pub(super) UnsafeCell<T>);
 // SAFETY: the contracts of the functions that write keep writes apart from reads.
 unsafe impl<T> Sync for Once<T> {}
 
-static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
-    naming: Naming::Plain,
-    prefix: Text::new(),
-    has_number: false,
-    is_whole_name: false,
-    process: 0,
-    program: Text::new(),
-    replaces: false,
-    mask: 0,
-    children: Children::Separate,
-    wants_process: false,
-    form: None,
-}));
+static OUTPUT: Inherited<Once<Output>> = Inherited::new(
+    "what the user asked for",
+    Once(UnsafeCell::new(Output {
+        naming: Naming::Plain,
+        prefix: Text::new(),
+        has_number: false,
+        is_whole_name: false,
+        process: 0,
+        program: Text::new(),
+        replaces: false,
+        mask: 0,
+        children: Children::Separate,
+        wants_process: false,
+        form: None,
+    })),
+);
 /// The name of the file, formed anew each time. A static, because the stack may be a thread's smallest, or a
 /// signal's.
-static NAME: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
+static NAME: Inherited<Once<Text<NAME_SIZE>>> =
+    Inherited::new("made anew for each use", Once(UnsafeCell::new(Text::new())));
 /// The name of a file beside the file.
-static BESIDE: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
+static BESIDE: Inherited<Once<Text<NAME_SIZE>>> =
+    Inherited::new("made anew for each use", Once(UnsafeCell::new(Text::new())));
+
+resets! {
+    /// The number of this process among the processes with the same process number, as in the file's name; 0 before it is known.
+    /// Processes in different namespaces may have the same number.
+    static ATTEMPT: Reset<AtomicU32> = Reset::new();
+}
+
+/// The number of this process among the processes with the same process number; 0 before it is known.
+pub(super) fn attempt() -> u32 {
+    ATTEMPT.load(Relaxed)
+}
+
+/// Sets the number of this process among the processes with the same process number.
+pub(super) fn set_attempt(attempt: u32) {
+    ATTEMPT.store(attempt, Relaxed);
+}
+
 pub(crate) const MOST_ATTEMPTS: u32 = 10_000;
 /// What the name of a side file has behind the name of the profile.
 pub(crate) const SIDE: &[u8] = b".side";
@@ -191,7 +213,7 @@ fn push_prefix(name: &mut Text<NAME_SIZE>, number: i32) {
 
 /// Appends `-<attempt>` if this is not the first process with its number.
 fn push_attempt(name: &mut Text<NAME_SIZE>) {
-    let attempt = PER_PROCESS.name_attempt.load(Relaxed);
+    let attempt = attempt();
     if attempt > 1 {
         name.push(b"-");
         name.push_decimal(u64::from(attempt));

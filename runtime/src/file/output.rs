@@ -4,10 +4,10 @@ use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
-use super::kept::Kept;
+use super::kept::{Kept, LIVE_FILE};
 use super::names::{
-    Children, MOST_ATTEMPTS, NAME_SIZE, Naming, Once, SIDE, has_process_number, is_child_that, name, name_beforehand,
-    name_beside, output,
+    Children, MOST_ATTEMPTS, NAME_SIZE, Naming, Once, SIDE, attempt, has_process_number, is_child_that, name,
+    name_beforehand, name_beside, output, set_attempt,
 };
 use crate::message::{remember_standard_error, say_cure};
 use crate::os::{
@@ -15,7 +15,7 @@ use crate::os::{
     push_current_directory, restore_limit,
 };
 use crate::ownership::{FORKED, own};
-use crate::per_process::PER_PROCESS;
+use crate::state::Inherited;
 use crate::text::{Digits, Text};
 
 /// What could not be done, as the end of "cannot ...", and the error.
@@ -28,13 +28,18 @@ struct Captured {
     status: Option<Status>,
 }
 
-static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::new(), status: None }));
+static CAPTURED: Inherited<Once<Captured>> = Inherited::new(
+    "the child's file is in the same directory",
+    Once(UnsafeCell::new(Captured { path: Text::new(), status: None })),
+);
 
 /// The descriptor of the directory; [`NONE`] if it is not open now.
-static DIRECTORY: AtomicI32 = AtomicI32::new(NONE);
+static DIRECTORY: Inherited<AtomicI32> =
+    Inherited::new("the child's file is in the same directory", AtomicI32::new(NONE));
 const NONE: i32 = -1;
 /// Whether the descriptor stays open, because the path may not lead to the directory later.
-static IS_HELD: AtomicBool = AtomicBool::new(false);
+static IS_HELD: Inherited<AtomicBool> =
+    Inherited::new("the child's file is in the same directory", AtomicBool::new(false));
 
 /// Captures the directory that `descriptor` leads to, or the current directory. Only the first call has an effect. Files
 /// can then be opened there until [`release_directory`].
@@ -100,7 +105,7 @@ pub(crate) fn hold(with_files: bool) {
         IS_HELD.store(true, Relaxed);
     }
     if with_files && !is_child_that(Children::Sum) {
-        if !PER_PROCESS.live_file.is_set() {
+        if !LIVE_FILE.is_set() {
             keep(Kept::Profile, false);
         }
         keep(Kept::SideFile, false);
@@ -120,7 +125,7 @@ pub(crate) fn keep_file() {
 /// Opens the side file at start-up, as [`keep_file`] opens the file. Call this after [`keep_file`], or when the file is a live
 /// file.
 pub(crate) fn keep_side_file() {
-    let has_profile = Kept::Profile.is_some() || PER_PROCESS.live_file.is_set();
+    let has_profile = Kept::Profile.is_some() || LIVE_FILE.is_set();
     if has_profile && !FORKED.load(Relaxed) && effective_user() == SUPERUSER {
         keep(Kept::SideFile, true);
     }
@@ -172,7 +177,7 @@ fn is_locked_for_us(file: Fd) -> bool {
     let is_anothers = file.lock() == Err(Errno::EAGAIN);
     if is_anothers {
         let _ = file.close();
-        PER_PROCESS.name_attempt.store(0, Relaxed);
+        set_attempt(0);
     }
     !is_anothers
 }
@@ -261,11 +266,11 @@ pub(crate) fn finish<T>(file: Fd, written: Result<T, Errno>) -> Result<T, Refusa
 
 /// Opens the file. If the name has the process number and is taken by another process, the next name is tried.
 fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
-    let before = PER_PROCESS.name_attempt.load(Relaxed);
+    let before = attempt();
     if has_process_number() && before == 0 {
         let directory = directory(captured, name())?;
         for attempt in 1..=MOST_ATTEMPTS {
-            PER_PROCESS.name_attempt.store(attempt, Relaxed);
+            set_attempt(attempt);
             match directory.create_for_writing(name(), mode(), to_map) {
                 Ok(file) => return Ok(file),
                 Err(Errno::EEXIST) if is_anothers(directory) => {}
@@ -275,7 +280,7 @@ fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
     }
     let opened = open_anew(captured, name(), to_map);
     if opened.is_err() {
-        PER_PROCESS.name_attempt.store(before, Relaxed);
+        set_attempt(before);
     }
     opened
 }

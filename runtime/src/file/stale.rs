@@ -14,6 +14,7 @@ use super::writer::read_back;
 use super::{names, output};
 use crate::os::Fd;
 use crate::ownership::PROCESS;
+use crate::state::Inherited;
 
 /// A number of lines that no list reaches, and a length that no line reaches.
 const MOST_LINES: usize = 1100;
@@ -22,7 +23,7 @@ const MOST_LINE: usize = 8192;
 const MOST_READ: u64 = 1 << 27;
 
 /// The process that has removed the files: its own files are not stale.
-static REMOVED_BY: AtomicI32 = AtomicI32::new(0);
+static REMOVED_BY: Inherited<AtomicI32> = Inherited::new("a number of a process: not the child's", AtomicI32::new(0));
 
 /// Removes an earlier run's list of objects with the profiles in the list, and the side file if no new side file will
 /// replace it.

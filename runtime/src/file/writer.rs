@@ -10,6 +10,7 @@ use gmon::layout::side_file::Tag;
 use gmon::layout::{GNU_SECONDS, GmonHdr, RawArc, mark};
 
 use crate::os::{Errno, Fd};
+use crate::state::Inherited;
 
 /// Gathers bytes and writes them in pages, from the start of an empty file. After a failure nothing more is written.
 pub(crate) struct Writer {
@@ -41,7 +42,7 @@ struct Page(UnsafeCell<[u8; 4096]>);
 // SAFETY: `control` lets only one thread write the file.
 unsafe impl Sync for Page {}
 
-static PAGE: Page = Page(UnsafeCell::new([0; 4096]));
+static PAGE: Inherited<Page> = Inherited::new("made anew for each use", Page(UnsafeCell::new([0; 4096])));
 
 /// Describes the first `length` bytes of a file, which must be open for reading.
 pub(crate) fn read_back(file: Fd, length: usize) -> Result<Written, Errno> {
@@ -141,7 +142,7 @@ impl Writer {
             self.ends_in_hole = true;
             return;
         }
-        static SOME: [u8; 64] = [0; 64];
+        static SOME: Inherited<[u8; 64]> = Inherited::new("never changes", [0; 64]);
         let mut left = length;
         while let Some(some) = SOME.get(..left.min(SOME.len())).filter(|some| !some.is_empty()) {
             self.put(some);

@@ -7,6 +7,7 @@ use gmon::layout::{GmonHdr, RawArc};
 
 use crate::file::output::Refusal;
 use crate::os::{Errno, Fd};
+use crate::state::Inherited;
 
 /// `profil` of six arguments.
 pub(crate) type ProfilCall = unsafe fn(*mut c_void, usize, usize, usize, u32, i32) -> Result<(), Errno>;
@@ -24,9 +25,11 @@ pub(crate) struct KernelsProfil {
 }
 
 /// The buffer of the first call, null before that call. The buffer never changes.
-static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+static BUFFER: Inherited<AtomicPtr<c_void>> =
+    Inherited::new("the child has the same buffer, which is cleared", AtomicPtr::new(core::ptr::null_mut()));
 /// The size of the buffer in bytes, stored before the buffer.
-static LENGTH: AtomicUsize = AtomicUsize::new(0);
+static LENGTH: Inherited<AtomicUsize> =
+    Inherited::new("the child has the same buffer, which is cleared", AtomicUsize::new(0));
 
 /// The buffer of the first call and its size in bytes.
 pub fn buffer() -> Option<(*mut c_void, usize)> {

@@ -12,6 +12,7 @@ use crate::os::{Errno, Fd, process_id};
 use crate::ownership::own;
 use crate::samples::bins;
 use crate::samples::scale::ONE_TO_ONE;
+use crate::state::Inherited;
 
 /// Whether the kernel has the call, and writes the file at the end of the process.
 pub(crate) const fn is_kernels() -> bool {
@@ -116,7 +117,7 @@ pub const NO_BUFFER: i32 = -1;
 #[cfg(all(feature = "runtime", not(test)))]
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "C's name")]
-static gmon_kernel_profil: Option<RuntimesProfil> = Some(for_program);
+static gmon_kernel_profil: Inherited<Option<RuntimesProfil>> = Inherited::new("never changes", Some(for_program));
 
 unsafe extern "C" fn for_program(
     buf: *mut c_void,

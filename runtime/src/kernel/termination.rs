@@ -1,7 +1,7 @@
 //! Stores the buffer as a file when the process ends.
 
 use core::ffi::CStr;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
@@ -18,8 +18,13 @@ use crate::message::{say_count, say_cure, say_error};
 use crate::objects::Tally;
 use crate::os::Errno;
 use crate::ownership::is_ours;
-use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
+use crate::state::{Reset, resets};
+
+resets! {
+    /// Whether a child that will add itself to a sum has written a snapshot of its own.
+    static HAS_OWN_FILE: Reset<AtomicBool> = Reset::new();
+}
 
 /// Does what OpenBSD's kernel does when a process ends: reads the header from the buffer and stores the file. A
 /// failure is reported in one line; the process ends normally.
@@ -67,7 +72,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
     } else if names::is_child_that(Children::Sum) {
         match add_to_sum(more_arcs, outside) {
             Ok(()) => {
-                if PER_PROCESS.has_own_file.load(Relaxed) {
+                if HAS_OWN_FILE.load(Relaxed) {
                     output::remove_own();
                 }
                 return;
@@ -83,7 +88,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
     }
     match store(more_arcs) {
         Ok((written, ticks)) => {
-            PER_PROCESS.has_own_file.store(!is_last, Relaxed);
+            HAS_OWN_FILE.store(!is_last, Relaxed);
             side_file::write(Of::Finished(written), ticks, outside);
         }
         Err(refusal) => {
@@ -124,7 +129,7 @@ fn store(more_arcs: &[RawArc]) -> Result<(Written, u64), Refusal> {
     let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let form = names::output().form.unwrap_or_else(|| system::form(bins::carries().is_some()));
     // A snapshot stays until the file is complete.
-    let has_earlier = PER_PROCESS.has_own_file.load(Relaxed);
+    let has_earlier = HAS_OWN_FILE.load(Relaxed);
     let (written, sampled) = successor::store(Kept::Profile, has_earlier, |file| forms::write(file, &profile, form))?;
     say_clamped(names::name(), sampled.clamped);
     Ok((written, sampled.ticks))

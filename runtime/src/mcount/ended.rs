@@ -3,15 +3,127 @@
 //! A new thread takes the record of an ended thread, with its tables. Before, the calls of the ended thread move to one table of the
 //! process. Only the writer of files uses that table, so the new thread becomes the writer for a moment. The code runs below mcount.
 
-use core::sync::atomic::Ordering::Relaxed;
+use core::ptr::{self, NonNull};
+use core::slice;
+use core::sync::atomic::{
+    AtomicPtr, AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 
-use crate::per_process::{Contexts, EndedCall, EndedCalls};
+use crate::os::{WALKS_STACKS, clear, map, unmap};
+use crate::samples::contexts::Contexts;
 use crate::samples::contexts::threads::{sum_ended, sum_names, target};
+use crate::state::Resettable;
 
 /// The most slots in use, 32 MB. Beyond that, the calls of ended threads are summed by name.
 const MOST: usize = 1 << 19;
 /// The fewest slots.
 const FIRST: usize = 1 << 10;
+
+/// The calls along an arc by a thread that has ended. A call of zeros is free.
+pub(super) struct EndedCall {
+    /// 1 + the index of the thread's entry.
+    pub(super) thread: AtomicUsize,
+    pub(super) frompc: AtomicUsize,
+    pub(super) selfpc: AtomicUsize,
+    /// The number of calls; 0 once they were taken out.
+    pub(super) count: AtomicU64,
+}
+
+/// A hash table of calls by run-time addresses, with open addressing. Its words are atomic because code below mcount changes the
+/// table, which may not use vector registers: the compiler does not combine the accesses of atomic words. Only the writer of files
+/// uses the table.
+pub(super) struct EndedCalls {
+    start: AtomicPtr<EndedCall>,
+    /// The number of slots, a power of two.
+    slots: AtomicUsize,
+    /// The number of slots that are in use.
+    pub(super) used: AtomicUsize,
+    /// The number of used slots above which ended threads are summed; 0 for the first bound.
+    pub(super) bound: AtomicUsize,
+}
+
+impl EndedCalls {
+    pub(super) const fn new() -> EndedCalls {
+        EndedCalls {
+            start: AtomicPtr::new(ptr::null_mut()),
+            slots: AtomicUsize::new(0),
+            used: AtomicUsize::new(0),
+            bound: AtomicUsize::new(0),
+        }
+    }
+
+    /// All slots.
+    pub(super) fn slots(&self) -> &[EndedCall] {
+        let start = self.start.load(SeqCst);
+        if start.is_null() {
+            return &[];
+        }
+        // SAFETY: memory for that many calls; zeros are valid. Only `replace` unmaps the memory.
+        unsafe { slice::from_raw_parts(start, self.slots.load(Relaxed)) }
+    }
+
+    /// Maps empty slots for [`EndedCalls::replace`]; `None` if there is no memory. The number must be a power of two.
+    pub(super) fn map(slots: usize) -> Option<NonNull<[EndedCall]>> {
+        let start = NonNull::new(map(slots.checked_mul(size_of::<EndedCall>())?))?;
+        Some(NonNull::slice_from_raw_parts(start.cast(), slots))
+    }
+
+    /// Replaces all slots by `other`, of which some are `used`.
+    ///
+    /// # Safety
+    ///
+    /// The slots must be those of [`EndedCalls::map`], and nobody may use the slots from before.
+    pub(super) unsafe fn replace(&self, other: NonNull<[EndedCall]>, used: usize) {
+        let (start, slots) = (self.start.load(SeqCst), self.slots.load(Relaxed));
+        // A thread that takes over as the writer must find no more slots than there are.
+        self.slots.store(0, SeqCst);
+        self.start.store(other.as_ptr().cast(), SeqCst);
+        self.slots.store(other.len(), SeqCst);
+        self.used.store(used, SeqCst);
+        if !start.is_null() {
+            // SAFETY: all of the memory that `map` mapped; the caller's promise.
+            unsafe { unmap(start.cast(), slots * size_of::<EndedCall>()) };
+        }
+    }
+}
+
+/// A child removes all calls, and keeps the memory.
+impl Resettable for EndedCalls {
+    const VALUE: EndedCalls = EndedCalls::new();
+
+    #[inline(always)]
+    fn reset(&self) {
+        if !WALKS_STACKS {
+            return;
+        }
+        let EndedCalls { start, slots, used, bound } = self;
+        [used, bound].iter().for_each(|number| number.store(0, SeqCst));
+        let start = start.load(SeqCst);
+        if !start.is_null() {
+            // SAFETY: all of the memory that `map` mapped; the child has no other thread.
+            unsafe { clear(start.cast(), slots.load(SeqCst) * size_of::<EndedCall>()) };
+        }
+    }
+
+    #[cfg(test)]
+    fn change(&self) {
+        // SAFETY: there were no slots.
+        unsafe { self.replace(EndedCalls::map(1024).unwrap(), 1) };
+        self.slots()[1000].count.store(7, Relaxed);
+        self.bound.store(7, Relaxed);
+    }
+
+    #[cfg(test)]
+    fn is_first(&self) -> bool {
+        let EndedCalls { start: _, slots: _, used, bound } = self;
+        let is_free = |call: &EndedCall| {
+            let EndedCall { thread, frompc, selfpc, count } = call;
+            [thread, frompc, selfpc].iter().all(|word| word.load(Relaxed) == 0) && count.load(Relaxed) == 0
+        };
+        (used.load(Relaxed), bound.load(Relaxed)) == (0, 0) && self.slots().iter().all(is_free)
+    }
+}
 
 impl EndedCalls {
     /// Passes all calls to `each`, as (thread, frompc, selfpc, count).
@@ -122,7 +234,7 @@ mod tests {
     use std::sync::atomic::Ordering::SeqCst;
 
     use super::*;
-    use crate::per_process::{OTHERS, THREADS};
+    use crate::samples::contexts::{OTHERS, THREADS};
 
     fn calls(table: &EndedCalls) -> BTreeMap<(usize, usize, usize), u64> {
         let mut calls = BTreeMap::new();

@@ -3,8 +3,8 @@
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use crate::os::store_thread_name;
-use crate::per_process::{Contexts, OTHERS, THREADS};
 use crate::samples::contexts::threads::{add_threads, of_name, own, see_name};
+use crate::samples::contexts::{Contexts, OTHERS, THREADS};
 
 /// The entry that has the calls of a thread's tables. Zeros are no entry.
 pub(super) struct EntryOfCalls {

@@ -3,7 +3,7 @@
 mod ended;
 mod entry_of_calls;
 mod table;
-mod threads;
+pub(crate) mod threads;
 
 pub(crate) use threads::{
     Counter, after_fork_in_child, after_fork_in_parent, before_fork, empty_arcs, enter_this_thread, for_each_arc,

@@ -11,19 +11,21 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
+use super::ended::EndedCalls;
 use super::entry_of_calls::EntryOfCalls;
 use super::table::{self, Counted, GENERATIONS, Table};
 use crate::arch;
 use crate::closures::closure_trait;
 use crate::file;
+use crate::file::one_writer::{NOBODY, become_writer_soon, set_writer};
 use crate::kernel::{self, Clock};
 use crate::os::{
     SavedSignals, SignalSet, UNKNOWN_THREAD, block_signals, clear, enter_thread, replace, set_blocked_signals,
     take_reserved, thread_id, thread_is_gone, unmap,
 };
 use crate::ownership;
-use crate::per_process::{Contexts, EndedCalls, NOBODY, PER_PROCESS, become_writer_soon};
-use crate::samples::contexts::by_thread;
+use crate::samples::contexts::{Contexts, by_thread};
+use crate::state::{Inherited, Reset, resets};
 
 closure_trait! {
     /// Gets arcs, with their threads.
@@ -67,12 +69,20 @@ struct Thread {
 const _: () = assert!(offset_of!(Thread, clock) == 0, "a handler reads the clock there");
 
 /// The record that was registered last.
-static THREADS: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
+static THREADS: Inherited<AtomicPtr<Thread>> =
+    Inherited::new("the child has the same records, which are cleared", AtomicPtr::new(ptr::null_mut()));
 /// Where the next search for an idle record begins.
-static CURSOR: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
+static CURSOR: Inherited<AtomicPtr<Thread>> =
+    Inherited::new("the child has the same records", AtomicPtr::new(ptr::null_mut()));
 
-/// The calls of threads that have ended, if threads are told apart.
-static ENDED: &EndedCalls = &PER_PROCESS.memory.threads.of_ended;
+resets! {
+    /// The calls that were lost for lack of memory.
+    static LOST: Reset<AtomicU64> = Reset::new();
+    /// The calls that were lost in vfork children, in threads without a record.
+    static LOST_IN_CHILDREN: Reset<AtomicU64> = Reset::new();
+    /// The calls of threads that have ended, if threads are told apart.
+    static ENDED: Reset<EndedCalls> = Reset::new();
+}
 
 /// After this many calls without room, the thread asks for memory again.
 const CALLS_TO_ASK_AGAIN: u32 = 4096;
@@ -84,7 +94,7 @@ const CALLS_TO_ASK_AGAIN: u32 = 4096;
 /// blocking signals, a handler that comes in between sees the flag `changing`, and counts in the current table.
 pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     let Some(thread) = record_or_new() else {
-        let lost = if ownership::is_ours() { &PER_PROCESS.lost_calls } else { &PER_PROCESS.lost_calls_of_children };
+        let lost = if ownership::is_ours() { &LOST } else { &LOST_IN_CHILDREN };
         lost.fetch_add(1, Relaxed);
         return;
     };
@@ -122,7 +132,7 @@ impl Thread {
     /// Counts in the current table, or counts the call as lost.
     fn count_without_growing(&self, frompc: usize, selfpc: usize) {
         if self.newest_table().is_none_or(|table| table.count_anywhere(frompc, selfpc) == Counted::Full) {
-            PER_PROCESS.lost_calls.fetch_add(1, Relaxed);
+            LOST.fetch_add(1, Relaxed);
         }
     }
 
@@ -246,7 +256,7 @@ fn record() -> Option<&'static Thread> {
 /// move to the calls of all ended threads; if that is not possible now, no record is used again.
 fn reuse_record(id: i32) -> Option<&'static Thread> {
     let Some(contexts) = by_thread() else { return ended_record(id) };
-    if become_writer_soon(&PER_PROCESS.writer) != Some(true) {
+    if become_writer_soon() != Some(true) {
         return None;
     }
     let thread = ended_record(id).filter(|thread| {
@@ -256,7 +266,7 @@ fn reuse_record(id: i32) -> Option<&'static Thread> {
         }
         is_empty
     });
-    PER_PROCESS.writer.store(NOBODY, SeqCst);
+    set_writer(NOBODY);
     thread
 }
 
@@ -467,10 +477,10 @@ pub(crate) fn is_any_closing() -> bool {
 
 /// The number of calls that could not be counted.
 pub(crate) fn lost() -> u64 {
-    PER_PROCESS.lost_calls.load(SeqCst)
+    LOST.load(SeqCst)
 }
 
 /// The number of calls of vfork children that could not be counted.
 pub(crate) fn lost_in_children() -> u64 {
-    PER_PROCESS.lost_calls_of_children.load(SeqCst)
+    LOST_IN_CHILDREN.load(SeqCst)
 }

@@ -24,6 +24,7 @@ use crate::os::{
     map, path_of_file,
 };
 use crate::samples::bins;
+use crate::state::Inherited;
 use crate::text::Text;
 
 closure_trait! {
@@ -102,10 +103,15 @@ pub(super) struct Known {
     pub(super) list: List,
 }
 
-static KNOWN: AtomicPtr<Known> = AtomicPtr::new(ptr::null_mut());
+static KNOWN: Inherited<AtomicPtr<Known>> = Inherited::new(
+    "the child has the same objects; what another thread was changing is cleared",
+    AtomicPtr::new(ptr::null_mut()),
+);
 /// The address of the program's first byte, and the program's load bias.
-static PROGRAM_BASE: AtomicUsize = AtomicUsize::new(0);
-pub(super) static PROGRAM_BIAS: AtomicUsize = AtomicUsize::new(0);
+static PROGRAM_BASE: Inherited<AtomicUsize> =
+    Inherited::new("the child has the same objects; what another thread was changing is cleared", AtomicUsize::new(0));
+pub(super) static PROGRAM_BIAS: Inherited<AtomicUsize> =
+    Inherited::new("the child has the same objects; what another thread was changing is cleared", AtomicUsize::new(0));
 
 /// Sets the address and the load bias of the program. Called at start-up.
 pub(crate) fn set_program(base: usize, bias: usize) {

@@ -10,12 +10,14 @@ use crate::kernel;
 use crate::mcount;
 use crate::objects::dl_iterate_phdr;
 use crate::os::{a_moment, next_definition};
+use crate::state::Inherited;
 use crate::unwind::while_closing;
 
 type Close = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 /// The address of the C library's `dlclose`; 0 before the look-up.
-static THEIRS: AtomicUsize = AtomicUsize::new(0);
+static THEIRS: Inherited<AtomicUsize> =
+    Inherited::new("the C library's functions stay where they are", AtomicUsize::new(0));
 
 /// `int dlclose(void *handle)`: calls the C library's function, and reads the list of loaded objects before and after
 /// the call.

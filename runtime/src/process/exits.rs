@@ -10,6 +10,7 @@ use crate::os::{
     contains, default_action, exit_process, let_signal_end, on_fatal_signal, process_id, reveal, set_blocked_signals,
     set_handler_entries, with_signal, without_signal,
 };
+use crate::state::Inherited;
 
 unsafe extern "C" {
     fn at_quick_exit(function: extern "C" fn()) -> c_int;
@@ -33,7 +34,8 @@ pub(crate) fn watch_quick_exit() {
 
 /// The signals without a handler of the runtime because this is the first process of its namespace. Its children get
 /// the handlers.
-static LEFT_TO_CHILDREN: SavedSignals = SavedSignals::none();
+static LEFT_TO_CHILDREN: Inherited<SavedSignals> =
+    Inherited::new("the child of the first process takes the signals from there", SavedSignals::none());
 
 /// With `signals`, makes fatal signals write the profile. Only signals with the default action get a handler. The program
 /// does not see the handlers.

@@ -7,22 +7,73 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize,
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
 use super::{outside_text, scale};
+use crate::memory::Memory;
 use crate::os::PAGE;
 use crate::os::linked::sampled;
-use crate::per_process::PER_PROCESS;
+use crate::state::{Inherited, Reset, Resettable, resets};
 
 /// The scale of the samples; 0 while nothing is counted. The other values are stored before the scale.
-static SCALE: AtomicU32 = AtomicU32::new(0);
+static SCALE: Inherited<AtomicU32> = Inherited::new("the child counts in the same buffer", AtomicU32::new(0));
 /// The last scale that was not 0.
-static LATEST_SCALE: AtomicU32 = AtomicU32::new(0);
-static SAMPLES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
-static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
-static OFFSET: AtomicUsize = AtomicUsize::new(0);
+static LATEST_SCALE: Inherited<AtomicU32> = Inherited::new("the child counts in the same buffer", AtomicU32::new(0));
+static SAMPLES: Inherited<AtomicPtr<AtomicU16>> =
+    Inherited::new("the child counts in the same buffer", AtomicPtr::new(ptr::null_mut()));
+static SAMPLES_SIZE: Inherited<AtomicUsize> =
+    Inherited::new("the child counts in the same buffer", AtomicUsize::new(0));
+static OFFSET: Inherited<AtomicUsize> = Inherited::new("the child counts in the same buffer", AtomicUsize::new(0));
+
+resets! {
+    /// The overflows of bins.
+    static CARRIES: Reset<Carries> = Reset::new();
+    /// Whether each stretch of the bins has ticks.
+    static TOUCHED: Reset<Memory> = Reset::new();
+    /// The samples before [`relocate`]; null for none.
+    static LEFT_SAMPLES: Reset<AtomicPtr<AtomicU16>> = Reset::new();
+    /// Whether the samples are the file itself, in which a bin ends at 65,535.
+    static SAMPLES_ARE_FILE: Reset<AtomicBool> = Reset::new();
+    /// All ticks, in the bins and outside.
+    static TICKS: Reset<AtomicU64> = Reset::new();
+}
+
+/// The number of overflows of each bin, as an array parallel to the samples.
+struct Carries {
+    numbers: Memory,
+    /// Whether a bin overflowed its 16 bits.
+    are_there: AtomicBool,
+}
+
+/// A child clears the numbers, which are zero unless a bin overflowed.
+impl Resettable for Carries {
+    const VALUE: Carries = Carries { numbers: Memory::none(), are_there: AtomicBool::new(false) };
+
+    #[inline(always)]
+    fn reset(&self) {
+        let Carries { numbers, are_there } = self;
+        if are_there.load(SeqCst) {
+            numbers.clear();
+        }
+        are_there.store(false, SeqCst);
+    }
+
+    #[cfg(test)]
+    fn change(&self) {
+        let Carries { numbers, are_there } = self;
+        numbers.change();
+        are_there.store(true, SeqCst);
+    }
+
+    #[cfg(test)]
+    fn is_first(&self) -> bool {
+        let Carries { numbers, are_there } = self;
+        numbers.is_first() && !are_there.load(SeqCst)
+    }
+}
+
 /// Sets bins that overflowed to their highest value, in a form that has no room for more. The result is the number of
 /// these bins.
 pub(crate) fn fill_overflowed() -> usize {
@@ -37,13 +88,13 @@ pub(crate) const STRETCH: usize = PAGE / size_of::<u16>();
 
 /// Makes the samples the file itself. Call this before the first [`start`].
 pub(crate) fn are_file() {
-    PER_PROCESS.samples_are_file.store(true, Relaxed);
+    SAMPLES_ARE_FILE.store(true, Relaxed);
 }
 
 /// Prepares a fork child for samples of its own, in which bins may overflow, if the parent counts in a file. Call this before
 /// the child counts.
 pub(crate) fn leave_file() {
-    PER_PROCESS.samples_are_file.store(false, Relaxed);
+    SAMPLES_ARE_FILE.store(false, Relaxed);
     if !SAMPLES.load(Relaxed).is_null() {
         map_overflows(SAMPLES_SIZE.load(Relaxed));
     }
@@ -51,8 +102,13 @@ pub(crate) fn leave_file() {
 
 /// Maps memory that is touched only when a bin overflows. Without that memory such a bin stays at its highest value.
 fn map_overflows(size: usize) {
-    PER_PROCESS.memory.carries.map(size);
-    PER_PROCESS.memory.touched.map(stretches(size));
+    map_carries(size);
+    TOUCHED.map(stretches(size));
+}
+
+/// Maps memory for the overflows of `size` bytes of bins.
+pub(crate) fn map_carries(size: usize) {
+    CARRIES.numbers.map(size);
 }
 
 /// Starts counting.
@@ -63,7 +119,7 @@ fn map_overflows(size: usize) {
 pub(crate) unsafe fn start(samples: *mut c_void, size: usize, offset: usize, scale: u32) {
     if SAMPLES.load(Relaxed).is_null() {
         // If the samples are the file itself, a bin that overflows stays at its highest value.
-        if !PER_PROCESS.samples_are_file.load(Relaxed) {
+        if !SAMPLES_ARE_FILE.load(Relaxed) {
             map_overflows(size);
         }
         SAMPLES.store(samples.cast(), Relaxed);
@@ -98,7 +154,7 @@ pub(crate) fn area() -> Area {
 #[allow(dead_code, reason = "not all kernels count by themselves")]
 pub(crate) fn count_in(bin: usize, ticks: u16) {
     if bin < SAMPLES_SIZE.load(Relaxed) / size_of::<u16>() {
-        PER_PROCESS.ticks.fetch_add(u64::from(ticks), Relaxed);
+        TICKS.fetch_add(u64::from(ticks), Relaxed);
         touch(bin);
         add(bin, ticks);
     }
@@ -128,20 +184,20 @@ pub(crate) fn covers(pc: usize) -> bool {
 
 /// All ticks since the start, in bins and outside.
 pub(crate) fn ticks() -> u64 {
-    PER_PROCESS.ticks.load(Relaxed)
+    TICKS.load(Relaxed)
 }
 
 /// The number of overflows of each bin, as an array parallel to the samples; null if there was no memory.
 #[inline]
 fn carries_start() -> *mut AtomicU16 {
-    PER_PROCESS.memory.carries.start()
+    CARRIES.numbers.start()
 }
 
 /// Whether each stretch of bins has ticks; null if there was no memory. With this array, the end of a large program
 /// of which little ran need not look at all bins.
 #[inline]
 fn touched_start() -> *mut AtomicU8 {
-    PER_PROCESS.memory.touched.start()
+    TOUCHED.start()
 }
 
 /// Continues to count in other samples. [`collect_left`] later moves the earlier counts there.
@@ -151,14 +207,14 @@ fn touched_start() -> *mut AtomicU8 {
 /// `samples` must point to as many bins as [`start`] was given; they must never be freed and belong to nobody else.
 pub(crate) unsafe fn relocate(samples: *mut c_void) {
     // Stored first: the child of another thread's fork goes back to these samples.
-    PER_PROCESS.left_samples.store(SAMPLES.load(SeqCst), SeqCst);
+    LEFT_SAMPLES.store(SAMPLES.load(SeqCst), SeqCst);
     SAMPLES.store(samples.cast(), SeqCst);
     collect_left();
 }
 
 /// Continues to count in the samples before [`relocate`]. Called in the child of a fork.
 pub(crate) fn restore() {
-    let left = PER_PROCESS.left_samples.swap(ptr::null_mut(), SeqCst);
+    let left = LEFT_SAMPLES.swap(ptr::null_mut(), SeqCst);
     if !left.is_null() {
         SAMPLES.store(left, SeqCst);
     }
@@ -167,7 +223,7 @@ pub(crate) fn restore() {
 /// Moves the counts from the samples before [`relocate`]. A handler in another thread may have counted there after
 /// the change.
 pub(crate) fn collect_left() {
-    let (left, bins) = (PER_PROCESS.left_samples.load(SeqCst), SAMPLES_SIZE.load(Relaxed) / size_of::<u16>());
+    let (left, bins) = (LEFT_SAMPLES.load(SeqCst), SAMPLES_SIZE.load(Relaxed) / size_of::<u16>());
     let is_touched = |bin: &usize| {
         let touched = touched().and_then(|touched| touched.get(bin / STRETCH));
         touched.is_none_or(|touched| touched.load(Relaxed) != 0)
@@ -191,9 +247,9 @@ pub(crate) fn full_bins() -> usize {
 /// The number of overflows of each bin; `None` if no bin overflowed.
 pub(crate) fn carries() -> Option<&'static [AtomicU16]> {
     let bins = SAMPLES_SIZE.load(Relaxed) / size_of::<u16>();
-    // SAFETY: `has_overflowed` is only set if there are carries; there are as many carries as bins, and they are
+    // SAFETY: `are_there` is only set if there are carries; there are as many carries as bins, and they are
     // never freed.
-    PER_PROCESS.has_overflowed.load(SeqCst).then(|| unsafe { slice::from_raw_parts(carries_start(), bins) })
+    CARRIES.are_there.load(SeqCst).then(|| unsafe { slice::from_raw_parts(carries_start(), bins) })
 }
 
 /// Whether each [`STRETCH`] of bins may contain counts; `None` if that is not known.
@@ -225,7 +281,7 @@ fn count_at(scale: u32, pc: usize, ticks: u32) -> u32 {
     if scale == 0 || ticks == 0 {
         return 0;
     }
-    PER_PROCESS.ticks.fetch_add(u64::from(ticks), Relaxed);
+    TICKS.fetch_add(u64::from(ticks), Relaxed);
     let Some(bin) = bin(sampled(pc), OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else {
         outside_text::count(pc, ticks);
         return ticks;
@@ -258,10 +314,35 @@ fn add(bin: usize, ticks: u16) {
         let add = |count: u16| Some(count.saturating_add(ticks));
         let _ = place.fetch_update(Relaxed, Relaxed, add);
     } else if place.fetch_add(ticks, Relaxed).checked_add(ticks).is_none() {
-        // SAFETY: there are as many carries as samples, and they are never freed.
-        unsafe { (*carries.add(bin)).fetch_add(1, Relaxed) };
-        PER_PROCESS.has_overflowed.store(true, SeqCst);
+        // SAFETY: there are as many carries as samples.
+        unsafe { carry(carries, bin) };
     }
+}
+
+/// Counts an overflow of a bin that a kernel counts in, if there is memory for that.
+///
+/// # Safety
+///
+/// The bin must be one of those for which [`map_carries`] was called.
+#[allow(dead_code, reason = "not all kernels count by themselves")]
+pub(crate) unsafe fn count_overflow(bin: usize) {
+    let carries = carries_start();
+    if !carries.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { carry(carries, bin) };
+    }
+}
+
+/// Counts an overflow of a bin.
+///
+/// # Safety
+///
+/// There must be a carry for the bin.
+#[inline(always)]
+unsafe fn carry(carries: *mut AtomicU16, bin: usize) {
+    // SAFETY: the caller's promise; carries are never freed.
+    unsafe { (*carries.add(bin)).fetch_add(1, Relaxed) };
+    CARRIES.are_there.store(true, SeqCst);
 }
 
 #[cfg(test)]

@@ -6,17 +6,97 @@
 //! C library.
 
 use core::sync::atomic::{
-    AtomicBool,
+    AtomicBool, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::per_process::{PER_PROCESS, SLOTS, STRETCH, Slot, TicksOutside};
+use crate::memory::Memory;
+use crate::os::PAGE;
+use crate::state::{Inherited, Reset, Resettable, resets};
 
 /// The number of slots that are tried for one address.
 const TRIES: usize = 64;
 
 /// Whether ticks outside the text are wanted.
-static IS_KEPT: AtomicBool = AtomicBool::new(false);
+static IS_KEPT: Inherited<AtomicBool> = Inherited::new("what the user asked for", AtomicBool::new(false));
+
+resets! {
+    /// The ticks outside the text.
+    static TICKS: Reset<TicksOutside> = Reset::new();
+}
+
+/// The number of slots, each for four bytes of code. Untouched slots take no memory.
+const SLOTS: usize = 1 << 16;
+/// The number of slots in a page.
+const STRETCH: usize = PAGE / size_of::<Slot>();
+
+/// The ticks of four bytes of code. A slot of zeros is free. An address never moves and is never removed.
+struct Slot {
+    pc: AtomicUsize,
+    ticks: AtomicU64,
+}
+
+/// Ticks by address. There are no slots if the ticks are not wanted or there was no memory.
+struct TicksOutside {
+    slots: Memory,
+    /// Whether each stretch of slots has ticks, so that the end of the process need not look at all slots.
+    touched: [AtomicBool; SLOTS / STRETCH],
+    /// The ticks for which there was no slot.
+    elsewhere: AtomicU64,
+}
+
+impl TicksOutside {
+    const fn new() -> TicksOutside {
+        TicksOutside {
+            slots: Memory::none(),
+            touched: [const { AtomicBool::new(false) }; SLOTS / STRETCH],
+            elsewhere: AtomicU64::new(0),
+        }
+    }
+
+    fn prepare(&self) {
+        self.slots.map(SLOTS * size_of::<Slot>());
+    }
+
+    /// The slot with this number; `None` if there is no memory.
+    fn slot(&self, number: usize) -> Option<&Slot> {
+        let slots = self.slots.start::<Slot>();
+        // SAFETY: there are [`SLOTS`] slots, which are never freed.
+        (!slots.is_null()).then(|| unsafe { &*slots.add(number % SLOTS) })
+    }
+}
+
+/// A child clears all ticks.
+impl Resettable for TicksOutside {
+    const VALUE: TicksOutside = TicksOutside::new();
+
+    #[inline(always)]
+    fn reset(&self) {
+        let TicksOutside { slots, touched, elsewhere } = self;
+        elsewhere.store(0, Relaxed);
+        touched.iter().for_each(|touched| touched.store(false, Relaxed));
+        slots.clear();
+    }
+
+    #[cfg(test)]
+    fn change(&self) {
+        let TicksOutside { slots: _, touched, elsewhere } = self;
+        self.prepare();
+        for number in [0, 1, SLOTS - 1] {
+            let slot = self.slot(number).unwrap();
+            slot.pc.store(5, Relaxed);
+            slot.ticks.store(5, Relaxed);
+            touched[number / STRETCH].store(true, Relaxed);
+        }
+        elsewhere.store(3, Relaxed);
+    }
+
+    #[cfg(test)]
+    fn is_first(&self) -> bool {
+        let TicksOutside { slots, touched, elsewhere } = self;
+        slots.is_first() && touched.iter().all(AtomicBool::is_first) && elsewhere.load(Relaxed) == 0
+    }
+}
 
 impl TicksOutside {
     fn count(&self, pc: usize, ticks: u32) {
@@ -59,27 +139,27 @@ impl TicksOutside {
 /// Allocates the table. Called at start-up.
 pub(crate) fn keep_ticks_outside() {
     IS_KEPT.store(true, Relaxed);
-    PER_PROCESS.memory.ticks_outside.prepare();
+    TICKS.prepare();
 }
 
 /// Counts ticks at an address outside the bins. Called in signal handlers.
 pub(crate) fn count(pc: usize, ticks: u32) {
-    PER_PROCESS.memory.ticks_outside.count(pc, ticks);
+    TICKS.count(pc, ticks);
 }
 
 /// Passes every address with ticks to `each`, as (pc, ticks).
 pub(crate) fn for_each_tick_outside(each: impl FnMut(usize, u64)) {
-    PER_PROCESS.memory.ticks_outside.for_each(each);
+    TICKS.for_each(each);
 }
 
 /// Takes the ticks of the addresses that `is_wanted` out of the table, and passes them to `each`.
 pub(crate) fn take_ticks_outside(is_wanted: impl Fn(usize) -> bool, each: impl FnMut(usize, u64)) {
-    PER_PROCESS.memory.ticks_outside.take(is_wanted, each);
+    TICKS.take(is_wanted, each);
 }
 
 /// The ticks for which the table had no room; 0 if ticks outside the text are not wanted.
 pub(crate) fn elsewhere() -> u64 {
-    if IS_KEPT.load(Relaxed) { PER_PROCESS.memory.ticks_outside.elsewhere.load(Relaxed) } else { 0 }
+    if IS_KEPT.load(Relaxed) { TICKS.elsewhere.load(Relaxed) } else { 0 }
 }
 
 #[cfg(test)]
@@ -105,7 +185,7 @@ mod tests {
         table.take(|pc| pc < 0x7f00_0000_0100, |_, ticks| taken += ticks);
         table.take(|pc| pc < 0x7f00_0000_0100, |_, _| panic!("taken twice"));
         assert_eq!(taken, 64 * 3);
-        table.clear();
+        table.reset();
         table.for_each(|pc, ticks| panic!("{pc:#x} {ticks}"));
     }
 

@@ -3,8 +3,8 @@
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::chain::{Cut, Ending};
-use super::memory::Memory;
+use gmon_unwind::{Cut, Ending, Memory};
+
 use crate::os::{CONTEXT_PC, CONTEXT_REGISTERS};
 
 /// The address at which a walk finds the registers, in the order of a signal's context. No program has memory there.

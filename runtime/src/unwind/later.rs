@@ -9,9 +9,9 @@
 //! The code of a frame cannot be unloaded while the frame is on a stack. Only a wrong frame can lead to an object that is being
 //! unloaded: see [`super::published`].
 
-use super::image::{Image, copy};
-use super::memory::Memory;
-use super::objects::Object;
+use gmon_unwind::{Image, Memory, Object, copy};
+
+use super::in_place;
 use super::searches::Searches;
 use super::table_copies::TableCopies;
 
@@ -23,13 +23,13 @@ const MOST_LISTED: u32 = 4096;
 
 /// How a walk finds these objects.
 #[derive(Clone, Copy)]
-pub struct Later<'a> {
+pub(super) struct Later<'a> {
     /// The list of the objects.
-    pub list: LaterObjects,
+    pub(super) list: LaterObjects,
     /// Copies of their tables, for walks that do not keep the objects from being unloaded.
-    pub copies: Option<&'a TableCopies>,
+    pub(super) copies: Option<&'a TableCopies>,
     /// The searches of this walk for objects whose tables are not copied yet.
-    pub searches: &'a Searches,
+    pub(super) searches: &'a Searches,
 }
 
 /// The dynamic linker's list (`struct link_map`, which debuggers read too).
@@ -95,7 +95,7 @@ impl LaterObjects {
     #[inline(never)]
     unsafe fn find(self, memory: &impl Memory, pc: usize) -> Option<Object<'static>> {
         // SAFETY: the caller's promise.
-        unsafe { Image::at(memory, self.base(memory, pc)?)?.object(memory) }
+        unsafe { in_place::object(Image::at(memory, self.base(memory, pc)?)?, memory) }
     }
 
     /// The address of the first byte of the last object that begins at or before an address; 0 if there is none.
@@ -159,7 +159,7 @@ fn path_at(memory: &impl Memory, address: usize, room: &mut [u8]) -> Option<usiz
 
 #[cfg(test)]
 mod tests {
-    use super::super::memory::Words;
+    use super::super::Words;
     use super::super::table_copies::{CopiedByKernel, LOOK_UPS};
     use super::*;
 

@@ -3,7 +3,7 @@
 use core::cell::Cell;
 use core::ops::Range;
 
-use super::memory::Memory;
+use gmon_unwind::Memory;
 
 /// The size of the pages that are asked for: the smallest that the architectures have. A system with larger pages is
 /// asked a few more times.
@@ -15,7 +15,7 @@ const REMEMBERED: usize = 8;
 ///
 /// A page is asked for once while it is remembered. Memory that another thread unmaps after the question ends the
 /// process; a stack that is being walked is in use, so only a wrong pointer leads to other memory.
-pub struct Pages<F> {
+pub(super) struct Pages<F> {
     ask: F,
     /// Memory that needs no question: the part of the own stack that is known to be mapped.
     known: Range<usize>,
@@ -29,7 +29,7 @@ impl<F: Fn(usize) -> bool> Pages<F> {
     /// # Safety
     ///
     /// The pages for which `ask` returns true, and all of `known`, must stay readable as long as the value lives.
-    pub unsafe fn new(ask: F, known: Range<usize>) -> Pages<F> {
+    pub(super) unsafe fn new(ask: F, known: Range<usize>) -> Pages<F> {
         Pages { ask, known, readable: [const { Cell::new(0) }; REMEMBERED] }
     }
 

@@ -8,8 +8,9 @@
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
+use gmon_unwind::{Object, Objects};
+
 use super::later::LaterObjects;
-use super::objects::{Object, Objects};
 use super::table_copies::TableCopies;
 
 /// The generation of the objects that stay. No rule from another generation is found by walks that use only these objects.
@@ -24,7 +25,7 @@ pub struct Known {
 }
 
 /// What signal handlers use.
-pub struct Published {
+pub(super) struct Published {
     known: AtomicPtr<Known>,
     /// The number of threads in `dlclose`.
     closing: AtomicUsize,
@@ -37,7 +38,7 @@ pub struct Published {
 }
 
 /// A walk that uses the objects.
-pub struct Reading<'p> {
+pub(super) struct Reading<'p> {
     known: Option<&'static Known>,
     /// `None` if later objects may not be used.
     later: Option<UsingLater<'p>>,
@@ -53,7 +54,7 @@ struct UsingLater<'p> {
 impl Published {
     /// No objects.
     #[must_use]
-    pub const fn new() -> Published {
+    pub(super) const fn new() -> Published {
         Published {
             known: AtomicPtr::new(null_mut()),
             closing: AtomicUsize::new(0),
@@ -64,13 +65,13 @@ impl Published {
     }
 
     /// Publishes what is known.
-    pub fn set(&self, known: &'static Known) {
+    pub(super) fn set(&self, known: &'static Known) {
         self.known.store(core::ptr::from_ref(known).cast_mut(), SeqCst);
     }
 
     /// Begins a walk. Async-signal-safe.
     #[must_use]
-    pub fn read(&self) -> Reading<'_> {
+    pub(super) fn read(&self) -> Reading<'_> {
         // SAFETY: null, or a reference that `set` got.
         let known = unsafe { self.known.load(SeqCst).as_ref() };
         Reading { known, later: self.use_later() }
@@ -91,12 +92,12 @@ impl Published {
 
     /// Whether a thread is between [`Published::begin_close`] and [`Published::end_close`].
     #[must_use]
-    pub fn is_closing(&self) -> bool {
+    pub(super) fn is_closing(&self) -> bool {
         self.closing.load(SeqCst) != 0
     }
 
     /// Must be called before an object may be unloaded. Calls `wait` until no walk uses a later object, and drops the copies of tables.
-    pub fn begin_close(&self, mut wait: impl FnMut()) {
+    pub(super) fn begin_close(&self, mut wait: impl FnMut()) {
         self.closing.fetch_add(1, SeqCst);
         self.generation.fetch_add(1, SeqCst);
         while self.readers.load(SeqCst) != 0 {
@@ -107,14 +108,14 @@ impl Published {
     }
 
     /// Ends what [`Published::begin_close`] began.
-    pub fn end_close(&self) {
+    pub(super) fn end_close(&self) {
         self.generation.fetch_add(1, SeqCst);
         // A child of a fork has forgotten the threads in `dlclose`, even if this thread is one.
         let _ = self.closing.fetch_update(SeqCst, SeqCst, |closing| closing.checked_sub(1));
     }
 
     /// Forgets the walks and the closing threads of a parent process, which do not go on in a forked child.
-    pub fn reset(&self) {
+    pub(super) fn reset(&self) {
         self.readers.store(0, SeqCst);
         self.closing.store(0, SeqCst);
     }
@@ -129,21 +130,21 @@ impl Default for Published {
 impl Reading<'_> {
     /// The objects that stay.
     #[must_use]
-    pub fn objects(&self) -> Objects<'static> {
+    pub(super) fn objects(&self) -> Objects<'static> {
         let generation = self.later.as_ref().map_or(STAYING, |later| later.generation);
         Objects::new(self.known.map_or(&[], |known| known.objects), generation)
     }
 
     /// Where to find other objects; `None` while an object may be unloaded.
     #[must_use]
-    pub fn later(&self) -> Option<LaterObjects> {
+    pub(super) fn later(&self) -> Option<LaterObjects> {
         self.known.filter(|_| self.later.is_some())?.later
     }
 
     /// Copies of the tables of other objects, for walks during which these objects may be unloaded; `None` while an object may be
     /// unloaded, or if the runtime would not hear of that.
     #[must_use]
-    pub fn copies(&self) -> Option<&TableCopies> {
+    pub(super) fn copies(&self) -> Option<&TableCopies> {
         let later = self.later().filter(|later| later.may_remember);
         later.and(self.later.as_ref()).map(|later| later.copies)
     }
@@ -157,6 +158,8 @@ impl Drop for UsingLater<'_> {
 
 #[cfg(test)]
 mod tests {
+    use gmon_unwind::Loaded as _;
+
     use super::*;
 
     #[test]
@@ -174,5 +177,61 @@ mod tests {
         assert!(PUBLISHED.read().copies().is_none() && PUBLISHED.is_closing());
         PUBLISHED.end_close();
         assert!(has_copies() && !PUBLISHED.is_closing());
+    }
+
+    #[test]
+    fn later_objects_are_not_used_while_an_object_is_closed() {
+        static PUBLISHED: Published = Published::new();
+        static OBJECTS: [Object<'static>; 0] = [];
+        assert!(PUBLISHED.read().later().is_none(), "nothing is published");
+        let later = LaterObjects { last: 8, may_remember: true };
+        PUBLISHED.set(Box::leak(Box::new(Known { objects: &OBJECTS, later: Some(later) })));
+        let early = PUBLISHED.read();
+        assert!(early.later().is_some());
+        let mut early = Some(early);
+        let mut waits = 0;
+        let generation = || PUBLISHED.read().objects().generation();
+        let before = generation();
+        PUBLISHED.begin_close(|| {
+            waits += 1;
+            if waits == 3 {
+                early = None;
+            }
+        });
+        assert_eq!(waits, 3, "it waits for walks that began before");
+        assert!(PUBLISHED.read().later().is_none());
+        PUBLISHED.begin_close(|| panic!("no walk"));
+        PUBLISHED.end_close();
+        assert!(PUBLISHED.read().later().is_none(), "another thread closes an object");
+        let within = generation();
+        PUBLISHED.end_close();
+        assert!(PUBLISHED.read().later().is_some());
+        let after = generation();
+        assert!(before < after && within != before && within != after, "no rule from before is used");
+        PUBLISHED.begin_close(|| panic!("no walk"));
+        PUBLISHED.reset();
+        assert!(PUBLISHED.read().later().is_some(), "the child of a fork");
+        PUBLISHED.end_close();
+        assert!(PUBLISHED.read().later().is_some());
+    }
+
+    #[test]
+    fn an_object_is_closed_without_waiting_for_walks_that_begin_then() {
+        static PUBLISHED: Published = Published::new();
+        let mut older = Some(PUBLISHED.read());
+        let mut newer = Vec::new();
+        let mut waits = 0;
+        PUBLISHED.begin_close(|| {
+            waits += 1;
+            assert_eq!(waits, 1, "it waits for the older walk only");
+            newer.push(PUBLISHED.read());
+            older = None;
+        });
+        assert_eq!((waits, newer.len()), (1, 1));
+        PUBLISHED.end_close();
+        newer.clear();
+        let mut between = Some(PUBLISHED.read());
+        PUBLISHED.begin_close(|| assert!(between.take().is_some(), "it waits for one walk"));
+        assert!(between.is_none(), "the walks before were counted right");
     }
 }

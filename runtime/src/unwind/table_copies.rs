@@ -13,10 +13,8 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
-use super::bytes::Section;
-use super::image::{Image, Parts};
-use super::memory::Memory;
-use super::objects::Object;
+use gmon_unwind::{Image, Memory, Object, Parts, Section};
+
 use crate::os::{copy_own_memory, map, unmap};
 
 /// The most objects whose tables are copied; chains through further objects are cut.
@@ -32,7 +30,7 @@ pub(super) const LOOK_UPS: u8 = 64;
 const PAGE_BITS: u32 = 12;
 
 /// The copies of the tables of some objects. All threads and their signal handlers may use them at the same time, without a lock.
-pub struct TableCopies {
+pub(super) struct TableCopies {
     /// Null behind the last copy.
     copies: [AtomicPtr<TableCopy>; MOST],
     /// Pages of unknown code, each at the place that its number has, with the look-ups for which it is not searched for.
@@ -65,7 +63,7 @@ fn page_of(address: usize) -> usize {
 impl TableCopies {
     /// No copies.
     #[must_use]
-    pub const fn new() -> TableCopies {
+    pub(super) const fn new() -> TableCopies {
         TableCopies {
             copies: [const { AtomicPtr::new(null_mut()) }; MOST],
             unknown: [const { AtomicUsize::new(0) }; UNKNOWN],
@@ -223,7 +221,9 @@ impl Default for TableCopies {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Native, Objects};
+    use gmon_unwind::{Native, Objects};
+
+    use super::super::{Words, in_place};
     use super::*;
 
     unsafe extern "C" {
@@ -242,7 +242,7 @@ mod tests {
             let none = copies.find(here());
             let added = copies.find_or_add(&CopiedByKernel, base, here()).unwrap();
             let image = Image::at(&CopiedByKernel, base).unwrap();
-            (none, added, copies.find(here()).unwrap(), image.object(&CopiedByKernel).unwrap())
+            (none, added, copies.find(here()).unwrap(), in_place::object(image, &CopiedByKernel).unwrap())
         };
         assert!(none.is_none());
         assert_eq!([added.start(), found.start()], [own.start(); 2]);
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn an_object_without_tables_has_a_copy_and_a_full_list_is_noticed() {
-        let mut words = super::super::memory::Words::default();
+        let mut words = Words::default();
         let base = 0x5000_0000;
         words.extend([
             (base, usize::from_le_bytes(*b"\x7fELF\x02\x01\x01\0")),

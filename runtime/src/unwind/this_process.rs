@@ -3,47 +3,50 @@
 use core::ffi::c_void;
 use core::ops::Range;
 
-use super::Native;
-use super::cache::Cache;
-use super::chain::{Cut, Ending, Frame, Tables};
+use gmon_unwind::{
+    Cache, Cut, Ending, Ends, Frame, Image, Memory, Native, Object, Objects, Reach, SignalFrames, Tables, Trail, Walk,
+    Walked,
+};
+
+use super::all_objects::AllObjects;
 use super::copied::{self, CopiedStack};
-use super::ends::{Ends, Reach, Walked};
-use super::image::Image;
+use super::in_place;
+use super::kept_ends::KeptEnds;
 use super::later::{Description, Later};
-use super::memory::Memory;
-use super::objects::{Object, Objects};
-use super::outer_end::{OuterEnds, Trail};
 use super::pages::Pages;
 use super::published::{Known, Published};
 use super::searches::Searches;
-use super::signal_frame::SignalFrames;
 use super::table_copies::{CopiedByKernel, TableCopies};
-use super::walk::Walk;
 use crate::arch::thread_pointer;
 use crate::os::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
     is_readable_in_handler,
 };
+use crate::state::Inherited;
 
 /// The number of rules that are remembered. Entries that no walk needs take no memory but the addresses.
 const RULES: usize = 4096;
 
 /// The objects of this process.
-static PUBLISHED: Published = Published::new();
+static PUBLISHED: Inherited<Published> =
+    Inherited::new("the child has the same objects; the readers in its parent are forgotten", Published::new());
 /// The rules that walks have found.
-static CACHE: Cache<RULES> = Cache::new();
+static CACHE: Inherited<Cache<RULES>> = Inherited::new("the child has the same objects", Cache::new());
 /// The number of threads for whose stacks outermost frames are remembered. A page of entries takes memory once it is used.
 const STACKS: usize = 256;
 /// The outermost frames of deep stacks.
-static OUTER_ENDS: OuterEnds<STACKS> = OuterEnds::new();
+static OUTER_ENDS: Inherited<KeptEnds<STACKS>> = Inherited::new("the child has the same stacks", KeptEnds::new());
 /// The signal frames of this system.
-static SIGNALS: SignalFrames = SignalFrames {
-    trampoline: SIGNAL_TRAMPOLINE,
-    last_instruction: SIGNAL_TRAMPOLINE_CALL,
-    context: CONTEXT_ABOVE_STACK,
-    registers: CONTEXT_REGISTERS,
-    program_counter: CONTEXT_PC,
-};
+static SIGNALS: Inherited<SignalFrames> = Inherited::new(
+    "never changes",
+    SignalFrames {
+        trampoline: SIGNAL_TRAMPOLINE,
+        last_instruction: SIGNAL_TRAMPOLINE_CALL,
+        context: CONTEXT_ABOVE_STACK,
+        registers: CONTEXT_REGISTERS,
+        program_counter: CONTEXT_PC,
+    },
+);
 
 /// A stack to walk.
 #[derive(Clone, Copy)]
@@ -66,9 +69,11 @@ pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Endi
     let (objects, thread) = (reading.objects(), thread_pointer());
     let searches = Searches::new(true);
     let later = reading.later().map(|list| Later { list, copies: None, searches: &searches });
-    let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
+    // SAFETY: `reading` keeps the objects to the end of the walk.
+    let objects = unsafe { AllObjects::new(objects, later) };
+    let tables = Tables { objects, thread, cache: &CACHE, signals: &SIGNALS };
     let memory = memory(true, 0..0);
-    let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());
+    let mut walk = Walk::<Native, _, _, _>::new(&tables, &memory, context.expose_provenance());
     for frame in walk.by_ref() {
         if !each(frame) {
             return TOO_DEEP;
@@ -102,12 +107,14 @@ pub fn walk_stack(
     let is_own = matches!(source, Source::Own);
     let list = reading.later().filter(|_| is_own || copies.is_some());
     let later = list.map(|list| Later { list, copies, searches });
-    let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
+    // SAFETY: `reading` keeps the objects, or the copies of their tables, to the end of the walk.
+    let all = unsafe { AllObjects::new(objects, later) };
+    let tables = Tables { objects: all, thread, cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
     let memory = AnyMemory { own: memory(is_own, 0..0), source };
-    let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
+    let mut walk = Walk::<Native, _, _, _>::nowhere(&tables, &memory);
     walk.start(context);
-    let walked = Ends { walk: &mut walk, memory: &memory, remembered: &OUTER_ENDS, thread, trail }.run(reach, each);
+    let walked = Ends { walk: &mut walk, memory: &memory, remembered: &*OUTER_ENDS, thread, trail }.run(reach, each);
     match stack {
         Stack::Interrupted(_) => walked,
         Stack::Copied(stack) => Walked { ending: stack.explain(walked.ending), ..walked },
@@ -170,7 +177,7 @@ fn at_start() -> AnyMemory<'static, impl Memory> {
 /// The object must be loaded, and stay loaded as long as the result is used.
 pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Option<Object<'static>> {
     // SAFETY: the caller's promise.
-    unsafe { Image { bias, segments, number }.object(&at_start()) }
+    unsafe { in_place::object(Image { bias, segments, number }, &at_start()) }
 }
 
 /// The object whose first byte is at an address: see [`object`].
@@ -181,7 +188,7 @@ pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Opti
 pub(crate) unsafe fn object_at(base: usize) -> Option<Object<'static>> {
     let memory = at_start();
     // SAFETY: the caller's promise.
-    unsafe { Image::at(&memory, base)?.object(&memory) }
+    unsafe { in_place::object(Image::at(&memory, base)?, &memory) }
 }
 
 /// Publishes the objects for walks.

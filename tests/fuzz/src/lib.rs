@@ -15,6 +15,7 @@ mod image;
 mod profiles;
 mod run;
 mod side_file;
+mod unwind;
 
 pub use demangle::demangle;
 pub use image::{inlines, lines, symbols};
@@ -22,12 +23,13 @@ pub use limits::{Limits, gmon_fuzz_steps};
 pub use profiles::{detect, read, rewrite, sum};
 pub use run::run;
 pub use side_file::side_file;
+pub use unwind::{tables, walk};
 
 /// A check.
 pub type Check = fn(&[u8]);
 
 /// All checks, by the names of their targets.
-pub const CHECKS: [(&str, Check); 10] = [
+pub const CHECKS: [(&str, Check); 12] = [
     ("read", read),
     ("detect", detect),
     ("rewrite", rewrite),
@@ -37,5 +39,7 @@ pub const CHECKS: [(&str, Check); 10] = [
     ("symbols", symbols),
     ("lines", lines),
     ("inlines", inlines),
+    ("tables", tables),
+    ("walk", walk),
     ("run", run),
 ];

@@ -17,7 +17,7 @@ struct List {
 }
 
 const LISTS: [List; 5] = [
-    // The test in additions.rs proves this list.
+    // additions.rs makes a report, and finds each file that the report touches in this list.
     List { title: "A report", roots: &[], words: &[], others: &[] },
     List { title: "An export", roots: &["gprof/src"], words: &["callgrind", "Callgrind"], others: &[] },
     List {
@@ -35,7 +35,7 @@ const LISTS: [List; 5] = [
     },
     List {
         title: "An architecture",
-        roots: &["runtime/src", "gprof/src", "packaging", "Makefile", "runtime/gmon-cc.sh"],
+        roots: &["runtime/src", "runtime/unwind/src", "gprof/src", "packaging", "Makefile", "runtime/gmon-cc.sh"],
         words: &["aarch64", "AARCH64", "Aarch64"],
         others: &["/tests.rs"],
     },

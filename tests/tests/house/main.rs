@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod additions;
+mod architectures;
 mod contributing;
+mod dialects;
 mod examples;
 mod manual;
 mod readme;

@@ -1,6 +1,7 @@
 //! The direction of dependencies, between the crates and between the modules of each crate.
 
 mod modules;
+mod statics;
 mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,9 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use modules::{Modules, Name};
+use statics::{Kind, statics};
 
 /// The modules of each crate, bottom up: a module uses only modules before it.
-const ORDER: [(&str, &[&str]); 5] = [
+const ORDER: [(&str, &[&str]); 6] = [
     (
         "format",
         &[
@@ -18,9 +20,7 @@ const ORDER: [(&str, &[&str]); 5] = [
             "older_rust",
             "encode",
             "encoding",
-            "names",
             "hints",
-            "ld_profile",
             "unit",
             "error",
             "bins",
@@ -31,6 +31,11 @@ const ORDER: [(&str, &[&str]); 5] = [
             "internals",
             "profile",
             "accumulate",
+            "decode",
+            "detection",
+            "output",
+            "families",
+            "names",
             "read",
             "detect",
             "write",
@@ -41,13 +46,14 @@ const ORDER: [(&str, &[&str]); 5] = [
     (
         "runtime",
         &[
+            "state",
             "closures",
             "text",
             "arch",
             "os",
             "message",
             "unwind",
-            "per_process",
+            "memory",
             "ownership",
             "samples",
             "objects",
@@ -57,6 +63,30 @@ const ORDER: [(&str, &[&str]); 5] = [
             "control",
             "process",
             "entry",
+        ],
+    ),
+    (
+        "runtime/unwind",
+        &[
+            "memory",
+            "bytes",
+            "expression",
+            "rule",
+            "cache",
+            "architecture",
+            "aarch64",
+            "x86_64",
+            "entry",
+            "instructions",
+            "index",
+            "objects",
+            "image",
+            "signal_frame",
+            "chain",
+            "recursion",
+            "outer_end",
+            "walk",
+            "ends",
         ],
     ),
     ("gprof/demangle", &["bounded", "gnat", "rust", "cpp", "fallback"]),
@@ -71,6 +101,7 @@ const ORDER: [(&str, &[&str]); 5] = [
             "output",
             "sources",
             "model",
+            "sink",
             "reports",
             "exports",
             "personalities",
@@ -243,15 +274,15 @@ fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
     let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("").split("\n[").next().unwrap();
     let keys = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
-    keys.filter(|key| ["gmon", "gmon-demangle", "gmon-runtime", "gmon-profil", "gprof", "gmon-tests"].contains(key))
-        .map(str::to_owned)
-        .collect()
+    let ours = ["gmon", "gmon-demangle", "gmon-runtime", "gmon-unwind", "gmon-profil", "gprof", "gmon-tests"];
+    keys.filter(|key| ours.contains(key)).map(str::to_owned).collect()
 }
 
 #[test]
 fn crates_depend_one_way() {
     assert_eq!(dependencies("format"), BTreeSet::new());
-    assert_eq!(dependencies("runtime"), BTreeSet::from(["gmon".to_owned()]));
+    assert_eq!(dependencies("runtime"), BTreeSet::from(["gmon", "gmon-unwind"].map(str::to_owned)));
+    assert_eq!(dependencies("runtime/unwind"), BTreeSet::new());
     assert_eq!(dependencies("runtime/profil"), BTreeSet::from(["gmon".to_owned(), "gmon-runtime".to_owned()]));
     assert_eq!(dependencies("gprof/demangle"), BTreeSet::new());
     assert_eq!(dependencies("gprof"), BTreeSet::from(["gmon", "gmon-demangle"].map(str::to_owned)));
@@ -270,7 +301,7 @@ fn every_package_holds_the_license() {
 #[test]
 fn the_runtime_depends_only_on_the_layout_and_the_encoders() {
     for (name, allowed) in [
-        ("runtime", "gmon.workspace = true"),
+        ("runtime", "gmon.workspace = true\ngmon-unwind.workspace = true"),
         ("runtime/profil", "gmon.workspace = true\ngmon-runtime.workspace = true"),
     ] {
         let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
@@ -290,150 +321,46 @@ fn the_runtime_depends_only_on_the_layout_and_the_encoders() {
     }
 }
 
-/// Statics of the runtime that a forked child does not reset through `per_process`, as (module, names, reason).
-const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
-    ("per_process", &["PER_PROCESS"], "this is what a child resets"),
-    ("merge", &["SETTLED", "SETTLED_CALLS", "BY_THREAD", "OUTSIDE", "OWN"], "they lead to rows of per_process"),
-    ("merge", &["RECORDED_BIAS"], "the child's tables stay as they are, and the child has the program where it was"),
-    (
-        "message",
-        &["AT_START", "IS_KNOWN", "WAS_REPLACED", "PATIENCE"],
-        "the child inherits standard error and its reader",
-    ),
-    ("ownership", &["PROCESS", "FORKED"], "the child sets them to its own"),
-    ("ownership", &["OWN_WORD", "ALWAYS_OWN"], "the word itself is set by the child, which has it at the same address"),
-    ("output", &["CAPTURED", "DIRECTORY", "IS_HELD"], "the child's file is in the same directory"),
-    ("names", &["OUTPUT"], "what the user asked for"),
-    ("kept", &["STATUS"], "says something only while there is a kept file"),
-    ("names", &["NAME", "BESIDE"], "made anew for each use"),
-    ("run", &["RUN", "RANK"], "the child is of the same program and the same job, on the same machine"),
-    ("run", &["SAMPLER"], "set by each start of the sampler, in the child too"),
-    ("mapped", &["LENGTH"], "says something only while there is a mapped file"),
-    ("live", &["LENGTH"], "says something only while there is a live file"),
-    ("slots", &["START", "SNAPSHOTS"], "say something only while there is a live side file"),
-    ("live", &["UNIT"], "the child's tables have the sizes that they were made with"),
-    ("live", &["RESERVE"], "given up where the child leaves the live file"),
-    ("stale", &["REMOVED_BY"], "a number of a process: not the child's"),
-    ("writer", &["PAGE"], "made anew for each use"),
-    ("writer", &["SOME"], "never changes"),
-    (
-        "loaded",
-        &["KNOWN", "PROGRAM_BASE", "PROGRAM_BIAS"],
-        "the child has the same objects; what another thread was changing is cleared",
-    ),
-    (
-        "this_process",
-        &["PUBLISHED", "CACHE", "OUTER_ENDS"],
-        "the child has the same objects and stacks; the readers in its parent are forgotten",
-    ),
-    ("this_process", &["SIGNALS"], "never changes"),
-    ("buffer", &["BUFFER", "LENGTH"], "the child has the same buffer, which is cleared"),
-    ("profil", &["gmon_kernel_profil"], "never changes"),
-    ("threads", &["THREADS", "CURSOR"], "the child has the same records, which are cleared"),
-    ("threads", &["ENDED"], "it leads to the calls in per_process"),
-    ("snapshot", &["SIGNAL"], "the child inherits the handler"),
-    ("writing_thread", &["WRITERS_STACK"], "made anew for each use"),
-    (
-        "moncontrol",
-        &["RECORDING", "RECORDING_AS_RUN", "STARTED", "IS_PROFILED", "LOWPC", "WANTED", "KEEPS_OUTSIDE"],
-        "the child is profiled as its parent is",
-    ),
-    ("bins", &["SCALE", "SAMPLES", "SAMPLES_SIZE", "OFFSET", "LATEST_SCALE"], "the child counts in the same buffer"),
-    ("outside_text", &["IS_KEPT"], "what the user asked for"),
-    ("contexts", &["IS_KEPT"], "what the user asked for"),
-    ("budget", &["FRAMES_PER_TICK"], "the child is sampled at the same rate"),
-    ("start", &["RTLD_FINI", "BEGAN_FIRST", "NOT_RELOCATED"], "how the program was started"),
-    ("dlclose", &["THEIRS"], "the C library's functions stay where they are"),
-    ("dispositions", &["NEXT_SIGACTION", "NEXT_SIGNAL"], "the C library's functions stay where they are"),
-    (
-        "alternate_stack",
-        &["ARE_USED", "ARE_LEFT", "ARE_SET"],
-        "the child inherits the handlers and the alternate stack",
-    ),
-    ("alternate_stacks", &["NEXT_MUNMAP"], "the C library's functions stay where they are"),
-    ("hidden_handlers", &["HIDDEN", "ENTRIES"], "the child inherits the handlers"),
-    ("filter", &["FILTERS", "PIECES", "NUMBER"], "the child inherits the filters"),
-    ("guarded", &["DIRECT"], "the child has the same kernel"),
-    ("guarded", &["NOBODY"], "never changes"),
-    ("file", &["FIRST_MASK"], "the child's files respect the umask at the start of the program"),
-    ("limits", &["LOWERED"], "set while files are written; the child restores the limit"),
-    ("seccomp", &["SPECIAL"], "never changes"),
-    ("memory", &["FOR_START", "OURS"], "the child has the reserves as its parent has"),
-    ("rate", &["RATE", "WALL", "TICKS"], "what the user asked for, and what the system has"),
-    ("producer", &["PRODUCER"], "the child is sampled as its parent is; without rings of its own it says so"),
-    ("sampler", &["STOPPED"], "the child is sampled as its parent is; without rings of its own it says so"),
-    ("exits", &["LEFT_TO_CHILDREN"], "the child of the first process takes the signals from there"),
-    ("handler", &["CAUGHT"], "the child inherits the handler"),
-    (
-        "producer",
-        &["HAS_TIMERS", "THREAD_REFUSED", "RING_REFUSED"],
-        "what was refused serves no better in the child, which says so",
-    ),
-    ("process", &["COMES_TO_WHO_RUNS"], "the same system"),
-    ("ring", &["RINGS"], "the memory of a list that is empty in the child"),
-    ("ring", &["READER", "INTERVAL_NANOSECONDS", "STACK", "ONLY_PROGRAM"], "set with the child's own rings"),
-    ("ring", &["HAS_UNTOUCHED"], "tells about the functions of the program, which the child has too"),
-    ("mark", &["VALUES"], "never changes"),
-    ("guarded", &["NO_TIME"], "never changes"),
-    ("signal", &["NO_TIME"], "never changes"),
-    ("thread", &["MILLISECOND"], "never changes"),
-    ("valgrind", &["REQUEST"], "never changes"),
-    ("start", &["CLEANUP", "environ", "__progname"], "how the program was started"),
-    ("fork", &["NEXT", "NEXT_WITH_DESCRIPTOR", "IS_FOUND"], "the C library's functions stay where they are"),
-    ("shared_signal", &["HANDLER", "FLAGS", "MASK"], "the child inherits the program's handler"),
-    ("signal", &["ENTRIES"], "the child inherits the handlers"),
-    ("choice", &["IS_ITIMER"], "what the user asked for, and what the system has"),
-    ("overflows", &["STARTED", "SAMPLED", "LOOKED"], "the child sets them to its own CPU time"),
-    ("arcs", &["HEADER", "TAKEN"], "the child restores the header of its buffer from there"),
-    ("promises", &["PROMISED"], "the child inherits the promises"),
-    ("names", &["_gmonparam"], "never changes"),
-    ("signal_calls", &["NO_TIME"], "never changes"),
-    ("snapshot", &["USER"], "the child inherits the kernel's record of the user"),
-    ("interval", &["IS_CAUGHT"], "the child inherits the handler"),
-    (
-        "differences",
-        &["COUNTERS", "SEEN", "NUMBER", "IS_READING"],
-        "the child forgets what was counted, in the same memory",
-    ),
-    ("reader", &["IS_STARTED", "IS_OVER", "REFUSED", "STACK"], "set where the child starts a thread of its own"),
-    ("counters", &["READ_AT", "CHARGED_UNTIL"], "set by each start of the kernel's sampling, in the child too"),
-    ("counters", &["CALLS_RETURN_TO_COUNTERS"], "the child is of the same program"),
-    ("counters", &["MAY_MISS_CHARGE"], "cleared where the child forgets its parent's ticks"),
-];
-
 #[test]
-fn a_forked_child_resets_all_statics_except_the_listed_ones() {
+fn each_static_of_the_runtime_says_what_a_child_does_with_it() {
     let source = root().join("runtime/src");
-    let mut found = BTreeSet::new();
+    let mut found = [0; 2];
     for path in sources(&source) {
-        let inside = path.strip_prefix(&source).unwrap();
-        if inside.ends_with("profil_clock.rs") {
-            continue; // in gmon-profil, a separate member of the library
-        }
-        let mut module = path.file_stem().unwrap().to_str().unwrap();
-        if module == "mod" {
-            module = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
-        }
-        for line in code(&path).lines() {
-            let words: Vec<_> = line.trim_start().split([' ', ':']).filter(|word| !word.is_empty()).collect();
-            // A declaration of another object's static has no value here.
-            let is_declared = line.trim_end().ends_with(';') && !line.contains('=');
-            if let Some(at) = words.iter().position(|word| *word == "static").filter(|at| *at < 2 && !is_declared) {
-                found.insert((module.to_owned(), words[at + 1].to_owned()));
+        // The macro that defines statics is there.
+        let is_state = path.strip_prefix(&source).unwrap() == Path::new("state.rs");
+        for (name, kind) in statics(&code(&path)).into_iter().filter(|_| !is_state) {
+            match kind {
+                Kind::Reset => found[0] += 1,
+                Kind::Inherited => found[1] += 1,
+                Kind::Other => panic!(
+                    "{}: {name} is neither a `Reset` in `resets!` nor an `Inherited`, see runtime/src/state.rs",
+                    path.display()
+                ),
             }
         }
     }
-    let kept: BTreeSet<_> = KEPT_BY_A_CHILD
-        .iter()
-        .flat_map(|(module, names, _)| names.iter().map(|name| ((*module).to_owned(), (*name).to_owned())))
-        .collect();
-    let forgotten: Vec<_> = found.difference(&kept).collect();
-    assert!(
-        forgotten.is_empty(),
-        "put these statics into runtime/src/per_process, or list them here with the reason why a child keeps them: {forgotten:?}"
+    assert!(found[0] > 30 && found[1] > 100, "{found:?}");
+}
+
+#[test]
+fn every_form_of_static_is_found() {
+    let read =
+        |text: &str| statics(text).into_iter().map(|(name, kind)| format!("{name} {kind:?}")).collect::<Vec<_>>();
+    assert_eq!(read("static A: AtomicBool = AtomicBool::new(false);"), ["A Other"]);
+    assert_eq!(
+        read("pub(crate) static A: Inherited<u8> = Inherited::new(\"r\", 0); fn f() { static B: u8 = 0; }"),
+        ["A Inherited", "B Other"]
     );
-    let gone: Vec<_> = kept.difference(&found).collect();
-    assert!(gone.is_empty(), "these statics do not exist: {gone:?}");
+    assert_eq!(read("static A: Reset<u8> = Reset::new();"), ["A Other"], "outside of the macro");
+    assert_eq!(
+        read("resets! { /// Doc.\n static A: Reset<u8> = Reset::new(); static B: u8 = 0; } static C: u8 = 0;"),
+        ["A Reset", "B Other", "C Other"]
+    );
+    assert_eq!(read("static mut A: Inherited<u8> = 0; static mut B: u8 = 0;"), ["mut Other", "mut Other"]);
+    assert_eq!(read("unsafe extern \"C\" { static a: u8; fn f(); } static B: u8 = 0;"), ["B Other"]);
+    assert_eq!(read("macro_rules! m { () => { static $name: u8 = 0; }; }"), ["$ Other"]);
+    assert_eq!(read("fn f(a: &'static str) -> &'static [u8] where T: 'static { g::<&'static mut u8>() }"), [""; 0]);
+    assert_eq!(read("unsafe extern \"C\" fn f() { static A: u8 = 0; }"), ["A Other"]);
 }
 
 /// The crates that only one folder of gprof knows.

@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The folders with one subfolder per system.
-const SEAMS: [&str; 3] = ["os", "entry", "kernel"];
+pub(crate) const SEAMS: [&str; 3] = ["os", "entry", "kernel"];
 /// The systems that there are.
-const SYSTEMS: [&str; 3] = ["linux", "freebsd", "openbsd"];
+pub(crate) const SYSTEMS: [&str; 3] = ["linux", "freebsd", "openbsd"];
 
 /// The line that chooses a system's folder.
-fn choice(system: &str) -> String {
+pub(crate) fn choice(system: &str) -> String {
     format!("#[cfg_attr(target_os = \"{system}\", path = \"{system}/mod.rs\")]")
 }
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
 /// The files in a folder and below it, by their paths in the folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -68,7 +68,7 @@ fn shared_code_names_no_system() {
 }
 
 /// Compiles one file as far as type checking; returns the compiler's output.
-fn compile(name: &str, source: &Path, target: &Path, options: &[&str]) -> String {
+pub(crate) fn compile(name: &str, source: &Path, target: &Path, options: &[&str]) -> String {
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(compiler)
         .args(["--edition", "2024", "--crate-type", "rlib", "--emit", "metadata", "--error-format", "short"])
@@ -103,11 +103,14 @@ fn a_new_system_needs_three_folders() {
         copy(&root().join("tests/systems/other").join(seam), &target.join("src").join(seam).join("other"));
     }
     compile("gmon", &root().join("format/src/lib.rs"), &target, &[]);
+    compile("gmon_unwind", &root().join("runtime/unwind/src/lib.rs"), &target, &[]);
     let layout = format!("gmon={}", target.join("libgmon.rmeta").display());
+    let unwind = format!("gmon_unwind={}", target.join("libgmon_unwind.rmeta").display());
     let runtime = target.join("src/lib.rs");
     let runtime_of = |features: &[&str]| {
         let features = features.iter().flat_map(|feature| ["--cfg".to_owned(), format!("feature=\"{feature}\"")]);
-        let options: Vec<_> = ["--extern", &layout].map(str::to_owned).into_iter().chain(features).collect();
+        let crates = ["--extern", &layout, "--extern", &unwind].map(str::to_owned);
+        let options: Vec<_> = crates.into_iter().chain(features).collect();
         let options: Vec<_> = options.iter().map(String::as_str).collect();
         compile("gmon_runtime", &runtime, &target, &[&options[..], &["-C", "panic=abort"]].concat())
     };

@@ -179,8 +179,9 @@ fn all_functions_of_our_runtime_count_as_the_profiling_runtime() {
     // Functions that every start-up object has, with profiling or without, belong to the program.
     let exports = include_str!("../../../runtime/exports.txt").lines().skip_while(|name| *name != "mcount");
     let exports: Vec<&str> = exports.collect();
-    let is_own =
-        |name: &str| exports.contains(&name) || ["gmon_runtime", "4core"].iter().any(|part| name.contains(part));
+    let is_own = |name: &str| {
+        exports.contains(&name) || ["gmon_runtime", "gmon_unwind", "4core"].iter().any(|part| name.contains(part))
+    };
     let code = stage.at("_init")..stage.at("etext");
     let own = stage.symbols.iter().filter(|(name, address)| is_own(name) && code.contains(address));
     let own: Vec<(u64, u64)> = own.map(|(_, address)| (*address, 1)).collect();

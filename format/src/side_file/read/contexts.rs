@@ -1,12 +1,12 @@
 //! Reads the tree of calling contexts.
 
-use crate::Field;
+use crate::Part;
+use crate::decode::Result;
+use crate::decode::cursor::Cursor;
 use crate::encode::side_file::{Place, unzigzag};
 use crate::layout::side_file::{FIRST_RESERVED, PROGRAM};
-use crate::read::cursor::Cursor;
 use crate::side_file::content::{Refused, SideFile};
 use crate::side_file::contexts::Node;
-use crate::side_file::read::result::Result;
 
 pub(super) fn read(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
     // A node has at least three numbers, each of which ends with a byte below 0x80.
@@ -24,7 +24,7 @@ fn node(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
     let distance = content.number()?;
     let parent = match usize::try_from(distance).ok().and_then(|distance| index.checked_sub(distance)) {
         Some(parent) => (distance > 0).then_some(parent),
-        None => return Err(Refused(Field::Parent, distance).at(offset)),
+        None => return Err(Refused(Part::Parent, distance).at(offset)),
     };
     let base = parent.and_then(|parent| side.contexts.nodes.get(parent)).map(Node::place);
     let place = place(content, base.unwrap_or(Place { object: PROGRAM, address: 0 }))?;
@@ -44,6 +44,6 @@ fn place(content: &mut Cursor<'_>, base: Place) -> Result<Place> {
     if code & 1 == 0 {
         return Ok(Place { address: base.address.wrapping_add(unzigzag(code >> 1)), ..base });
     }
-    let object = u32::try_from(code >> 1).map_err(|_| Refused(Field::Object, code >> 1).at(offset))?;
+    let object = u32::try_from(code >> 1).map_err(|_| Refused(Part::Object, code >> 1).at(offset))?;
     Ok(Place { object, address: content.number()? })
 }

@@ -1,13 +1,13 @@
 //! Reads the items in the parts of a side file.
 
-use crate::Field;
+use crate::Part;
+use crate::decode::Result;
+use crate::decode::cursor::Cursor;
 use crate::encode::side_file::{Call, CutReason, Place, unzigzag};
 use crate::layout::side_file::{IS_CLOSED, IS_PROGRAM, IS_VDSO};
-use crate::read::cursor::Cursor;
 use crate::side_file::content::{Refused, SideFile};
 use crate::side_file::counts::Thread;
 use crate::side_file::object::{Identity, Kind, Mapping, Object};
-use crate::side_file::read::result::Result;
 
 pub(super) fn properties(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
     while content.left() > 0 {
@@ -20,10 +20,10 @@ pub(super) fn properties(side: &mut SideFile, content: &mut Cursor<'_>) -> Resul
 pub(super) fn objects(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
     while content.left() > 0 {
         let offset = content.offset();
-        let number = small(content, Field::ObjectNumber)?;
+        let number = small(content, Part::ObjectNumber)?;
         let kind = kind(content)?;
         let is_closed = kind.1;
-        let generation = small(content, Field::Code)?;
+        let generation = small(content, Part::Code)?;
         let lowpc = content.number()?;
         let highpc = end_of(content, lowpc)?;
         let identity = identity(content)?;
@@ -42,7 +42,7 @@ fn kind(content: &mut Cursor<'_>) -> Result<(Kind, bool)> {
         0 => Kind::Shared,
         IS_PROGRAM => Kind::Program,
         IS_VDSO => Kind::Vdso,
-        _ => return Err(Refused(Field::ObjectFlags, flags).at(offset)),
+        _ => return Err(Refused(Part::ObjectFlags, flags).at(offset)),
     };
     Ok((kind, flags & IS_CLOSED != 0))
 }
@@ -53,7 +53,7 @@ fn identity(content: &mut Cursor<'_>) -> Result<Identity> {
         0 => Ok(Identity::Unknown),
         1 => Ok(Identity::BuildId(content.string()?.to_vec())),
         2 => Ok(Identity::Headers(content.number()?)),
-        kind => Err(Refused(Field::IdentityKind, kind).at(offset)),
+        kind => Err(Refused(Part::IdentityKind, kind).at(offset)),
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn mappings(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<
         let start = content.number()?;
         let end = end_of(content, start)?;
         let bias = content.number()?;
-        let object = small(content, Field::Object)?;
+        let object = small(content, Part::Object)?;
         side.push_mapping(Mapping::new(start..end, bias, object)).map_err(|refused| refused.at(offset))?;
     }
     Ok(())
@@ -82,14 +82,14 @@ pub(super) fn mappings(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<
 pub(super) fn samples(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
     let offset = content.offset();
     let thread = thread(content)?;
-    let object = small(content, Field::Object)?;
+    let object = small(content, Part::Object)?;
     let bin_size = content.number()?;
     let thread = side.begin_samples(thread, object, bin_size).map_err(|refused| refused.at(offset))?;
     let mut next = Some(0_u64);
     while content.left() > 0 {
         let offset = content.offset();
         let gap = content.number()?;
-        let index = next.and_then(|next| next.checked_add(gap)).ok_or(Refused(Field::Bin, gap).at(offset))?;
+        let index = next.and_then(|next| next.checked_add(gap)).ok_or(Refused(Part::Bin, gap).at(offset))?;
         let ticks = content.number()?;
         side.push_samples((thread, object, bin_size), index, ticks).map_err(|refused| refused.at(offset))?;
         next = index.checked_add(1);
@@ -116,7 +116,7 @@ pub(super) fn calls(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()>
 
 /// Reads an object, and an address as the difference to another, which the address replaces.
 fn place_near(content: &mut Cursor<'_>, near: &mut u64) -> Result<Place> {
-    let object = small(content, Field::Object)?;
+    let object = small(content, Part::Object)?;
     *near = near.wrapping_add(unzigzag(content.number()?));
     Ok(Place { object, address: *near })
 }
@@ -124,7 +124,7 @@ fn place_near(content: &mut Cursor<'_>, near: &mut u64) -> Result<Place> {
 pub(super) fn cuts(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
     while content.left() > 0 {
         let offset = content.offset();
-        let reason = CutReason::from_code(small(content, Field::Code)?);
+        let reason = CutReason::from_code(small(content, Part::Code)?);
         let ticks = content.number()?;
         side.push_cut(reason, ticks).map_err(|refused| refused.at(offset))?;
     }
@@ -138,7 +138,7 @@ fn thread(content: &mut Cursor<'_>) -> Result<Option<usize>> {
 }
 
 /// Reads a number of 32 bits.
-fn small(content: &mut Cursor<'_>, field: Field) -> Result<u32> {
+fn small(content: &mut Cursor<'_>, field: Part) -> Result<u32> {
     let offset = content.offset();
     let number = content.number()?;
     u32::try_from(number).map_err(|_| Refused(field, number).at(offset))
@@ -148,5 +148,5 @@ fn small(content: &mut Cursor<'_>, field: Field) -> Result<u32> {
 fn end_of(content: &mut Cursor<'_>, start: u64) -> Result<u64> {
     let offset = content.offset();
     let size = content.number()?;
-    start.checked_add(size).ok_or(Refused(Field::Size, size).at(offset))
+    start.checked_add(size).ok_or(Refused(Part::Size, size).at(offset))
 }

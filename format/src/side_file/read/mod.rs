@@ -3,18 +3,17 @@
 mod contexts;
 mod items;
 mod raw;
-mod result;
 
 use super::content::{Checksum, Refused, SideFile};
+use crate::decode::Result;
+use crate::decode::cursor::Cursor;
 use crate::encode::side_file::padding_size;
 use crate::layout::side_file::{
     BIG, CALLS, CONTEXTS, CUTS, END, FILLER, HEADER_SIZE, LITTLE, LIVE, MAGIC, MAJOR, MAPPINGS, OBJECTS,
     PART_HEADER_SIZE, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS, REQUIRED, SAMPLES, THREADS, Tag,
 };
-use crate::read::cursor::Cursor;
-use crate::{Field, Order, Part, SideFileReadError, Word};
+use crate::{Error, Order, Part, Word};
 use raw::Raw;
-use result::Result;
 
 impl SideFile {
     /// Reads a side file.
@@ -27,7 +26,7 @@ impl SideFile {
     /// When the file is not a whole, valid side file: a wrong magic or version, a wrong checksum, sizes that exceed
     /// the file, references to objects, threads or nodes that are not there, sums that exceed 64 bits, or a part that
     /// this version does not know and that a reader must know.
-    pub fn parse(bytes: &[u8]) -> core::result::Result<SideFile, SideFileReadError> {
+    pub fn parse(bytes: &[u8]) -> Result<SideFile> {
         let mut cursor = Cursor::new(bytes, Word::W64, Order::Little);
         let mut side = header(&mut cursor)?;
         let mut raw = Raw::default();
@@ -60,23 +59,23 @@ fn header(cursor: &mut Cursor<'_>) -> Result<SideFile> {
     let mut header = cursor.split(HEADER_SIZE as u64, Part::Header)?;
     let magic = header.array()?;
     if magic != MAGIC {
-        return Err(SideFileReadError::BadMagic { magic });
+        return Err(Error::NotASideFile { magic });
     }
     let offset = header.offset();
     let [major, _, word, order] = header.array()?;
     if major != MAJOR {
-        return Err(SideFileReadError::BadVersion { version: major, offset });
+        return Err(Error::BadVersion { version: major.into(), offset });
     }
     let bad = |field, value: u8, at| Refused(field, value.into()).at(offset.saturating_add(at));
     let word = match word {
         4 => Word::W32,
         8 => Word::W64,
-        _ => return Err(bad(Field::WordSize, word, 2)),
+        _ => return Err(bad(Part::WordSize, word, 2)),
     };
     let order = match order {
         LITTLE => Order::Little,
         BIG => Order::Big,
-        _ => return Err(bad(Field::ByteOrder, order, 3)),
+        _ => return Err(bad(Part::ByteOrder, order, 3)),
     };
     header.set_order(order);
     cursor.set_order(order);
@@ -91,7 +90,7 @@ fn header(cursor: &mut Cursor<'_>) -> Result<SideFile> {
 fn next<'a>(cursor: &mut Cursor<'a>, bytes: &[u8], is_live: bool) -> Result<Option<(Tag, Cursor<'a>)>> {
     let offset = cursor.offset();
     if cursor.left() == 0 && !is_live {
-        return Err(SideFileReadError::NoEnd { offset });
+        return Err(Error::NoEnd { offset });
     }
     match part(cursor) {
         // The file was made longer, and nothing is in the new room yet.
@@ -100,12 +99,12 @@ fn next<'a>(cursor: &mut Cursor<'a>, bytes: &[u8], is_live: bool) -> Result<Opti
             end(&mut content, bytes.get(..usize::try_from(offset).unwrap_or(0)).unwrap_or_default())?;
             match cursor.left() {
                 0 => Ok(Some((END, content))),
-                left => Err(SideFileReadError::BehindEnd { left, offset: cursor.offset() }),
+                left => Err(Error::BehindEnd { left, offset: cursor.offset() }),
             }
         }
         Ok((tag, flags, content)) => {
             if kind(tag) == Part::Other && tag != FILLER && flags & REQUIRED != 0 {
-                return Err(SideFileReadError::UnknownPart { tag, offset });
+                return Err(Error::UnknownPart { tag, offset });
             }
             Ok(Some((tag, content)))
         }
@@ -129,7 +128,7 @@ fn part<'a>(cursor: &mut Cursor<'a>) -> Result<(Tag, u32, Cursor<'a>)> {
 fn end(content: &mut Cursor<'_>, before: &[u8]) -> Result<()> {
     let offset = content.offset();
     let (found, computed) = (content.u64()?, Checksum::of(before).sum);
-    if found == computed { Ok(()) } else { Err(SideFileReadError::BadChecksum { computed, found, offset }) }
+    if found == computed { Ok(()) } else { Err(Error::BadChecksum { computed, found, offset }) }
 }
 
 /// The part with a tag, for errors.

@@ -13,7 +13,7 @@ use super::content::{Added, Refused, SideFile};
 use super::counts::{Calls, Samples, Thread};
 use crate::encode::side_file::{Call, CutReason, Place};
 use crate::layout::side_file::{ELSEWHERE, KERNEL, property};
-use crate::{Field, SideFileSumError, Word};
+use crate::{Error, Part, Word};
 use names::{Names, Translation};
 use tree::TreeSum;
 
@@ -78,7 +78,7 @@ struct Totals {
 
 impl Totals {
     fn plus(self, file: &SideFile) -> Added<Totals> {
-        let sum = |known: u64, more: u64| known.checked_add(more).ok_or(Refused(Field::Count, more));
+        let sum = |known: u64, more: u64| known.checked_add(more).ok_or(Refused(Part::Count, more));
         let of_threads = |known: u64, count: fn(&Thread) -> u64| file.threads.iter().map(count).try_fold(known, sum);
         Ok(Totals {
             samples: sum(self.samples, file.samples_total)?,
@@ -105,7 +105,7 @@ impl Accumulator {
     ///
     /// When the file is of another program, or of another rate; when the sum of all counts of one kind needs more than
     /// 64 bits; when there are too many objects, threads, or nodes. After an error, the sum is the same as before.
-    pub fn add(&mut self, file: &SideFile) -> Result<(), SideFileSumError> {
+    pub fn add(&mut self, file: &SideFile) -> Result<(), Error> {
         // Only this step can fail.
         self.totals = self.check(file)?;
         self.add_properties(file);
@@ -121,13 +121,13 @@ impl Accumulator {
     }
 
     /// Checks that a file can be added, and returns the totals of the sum with the file.
-    fn check(&self, file: &SideFile) -> Result<Totals, SideFileSumError> {
+    fn check(&self, file: &SideFile) -> Result<Totals, Error> {
         if self.names.is_other_program(file) {
-            return Err(SideFileSumError::ProgramsDiffer);
+            return Err(Error::ProgramsDiffer);
         }
         if let Some(shared) = self.shared.as_ref().filter(|shared| shared.rate != file.rate()) {
             let (first, second) = (shared.rate.unwrap_or(0), file.rate().unwrap_or(0));
-            return Err(SideFileSumError::RatesDiffer { first, second });
+            return Err(Error::RatesDiffer { first, second });
         }
         self.names.check(file)?;
         self.tree.check(&file.contexts)?;

@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use crate::Field;
+use crate::Part;
 use crate::encode::side_file::Place;
 use crate::layout::side_file::{CUT, ELSEWHERE, FIRST_RESERVED, KERNEL, PROGRAM, THREAD};
 use crate::side_file::content::{Added, Refused, SideFile};
@@ -63,9 +63,9 @@ impl Names {
         // `finish` begins with the number after that of the program.
         if u32::try_from(objects).is_ok_and(|objects| objects < FIRST_RESERVED) {
             let threads = self.threads.len().saturating_add(file.threads.len());
-            return u32::try_from(threads).map(drop).map_err(|_| Refused(Field::Items, threads as u64));
+            return u32::try_from(threads).map(drop).map_err(|_| Refused(Part::Items, threads as u64));
         }
-        Err(Refused(Field::Items, objects as u64))
+        Err(Refused(Part::Items, objects as u64))
     }
 
     /// Adds the objects and threads of a file, for which there are numbers. The totals of the threads' counts fit 64 bits.

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::index::Index;
-use crate::Field;
+use crate::Part;
 use crate::encode::side_file::Place;
 use crate::side_file::content::{Added, Refused};
 use crate::side_file::contexts::{ContextTree, NO_PARENT, Node};
@@ -21,7 +21,7 @@ impl TreeSum {
     pub(super) fn check(&self, tree: &ContextTree) -> Added<()> {
         let nodes = self.nodes.len().saturating_add(tree.nodes.len());
         let fits = u32::try_from(nodes).is_ok_and(|nodes| nodes < NO_PARENT);
-        if fits { Ok(()) } else { Err(Refused(Field::Items, nodes as u64)) }
+        if fits { Ok(()) } else { Err(Refused(Part::Items, nodes as u64)) }
     }
 
     /// Adds a tree whose places `place` translates to those of the sum. There are indexes for the nodes, and the ticks

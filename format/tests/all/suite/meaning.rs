@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use gmon::{Arc, Encoding, ErrorKind, Form, Hints, Histogram, Image, OldHeader, Profile, ReadError, UnknownName};
+use gmon::{Arc, Encoding, Error, ErrorKind, Form, Hints, Histogram, Image, OldHeader, Profile, UnknownName};
 use serde_json::{Map, Value, json};
 
 const HEADERS: [(&str, OldHeader); 3] =
@@ -144,7 +144,7 @@ fn form(members: &Value) -> Option<Form> {
 }
 
 /// The kind and the offset of an error.
-pub(crate) fn of_error(error: &ReadError) -> Value {
+pub(crate) fn of_error(error: &Error) -> Value {
     let mut members = json!({ "kind": name(&KINDS, &error.kind()) });
     if let Some(offset) = error.offset() {
         members["offset"] = offset.into();

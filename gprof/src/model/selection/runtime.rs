@@ -65,7 +65,7 @@ pub(super) fn named(functions: &Functions<'_>) -> Vec<bool> {
 /// the objects of this project's runtime.
 ///
 /// A linker keeps the code of an object together. The code of this project's objects begins with local functions of the
-/// crates `gmon_runtime` and `gmon_profil`. Global functions and local copies of functions of the standard library
+/// crates `gmon_runtime`, `gmon_unwind`, and `gmon_profil`. Global functions and local copies of functions of the standard library
 /// follow.
 pub(super) fn all(functions: &Functions<'_>) -> Vec<bool> {
     let mut is_inside = false;
@@ -78,8 +78,7 @@ pub(super) fn all(functions: &Functions<'_>) -> Vec<bool> {
     functions.as_slice().iter().map(is_runtime).collect()
 }
 
-/// Returns whether a function belongs to the crates `gmon_runtime` and `gmon_profil`, or is generic code for a type of
-/// these crates.
+/// Returns whether a function belongs to one of [`CRATES`], or is generic code for a type of these crates.
 fn is_of_runtime(function: &Function<'_>) -> bool {
     let name = function.name;
     // Large programs have many long names, so each name is read once.
@@ -95,7 +94,7 @@ fn is_of_runtime(function: &Function<'_>) -> bool {
 }
 
 /// The crates, with the lengths that precede the crates in mangled names. In a list of types, two dots follow a crate.
-const CRATES: [(&[u8], &[u8]); 2] = [(b"12", b"gmon_runtime"), (b"11", b"gmon_profil")];
+const CRATES: [(&[u8], &[u8]); 3] = [(b"12", b"gmon_runtime"), (b"11", b"gmon_unwind"), (b"11", b"gmon_profil")];
 /// The beginning of the names of these crates.
 const COMMON: &[u8] = b"gmon_";
 
@@ -149,6 +148,8 @@ mod tests {
         assert_eq!(found(&[MINE, COPY, MISS]), [MISS], "what lies before is of another object");
         const PROFIL: &str = "_ZN11gmon_profil6engine9on_signal17h88b0a0c4b989de89E";
         assert_eq!(found(&[MINE, PROFIL, COPY]), [PROFIL, COPY], "the member with other systems' profil");
+        const READ: &str = "_ZN11gmon_unwind5entry5Entry4read17h88b0a0c4b989de89E";
+        assert_eq!(found(&[MINE, READ, COPY]), [READ, COPY], "the walk through stacks");
     }
 
     #[test]

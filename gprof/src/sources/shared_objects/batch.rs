@@ -86,7 +86,7 @@ impl CandidateSum {
         if self.failure.is_none()
             && let Err(source) = self.sum.add_counts(profile)
         {
-            self.failure = Some(Error::Profile { file: path.display().to_string(), source: source.into() });
+            self.failure = Some(Error::Profile { file: path.display().to_string(), source });
         }
         outside
     }

@@ -15,16 +15,20 @@ use crate::control;
 use crate::entry::begin::after_fork_in_child;
 use crate::os::{Errno, next_definition, raw_fork, raw_pdfork, raw_rfork, set_errno};
 use crate::ownership;
+use crate::state::Inherited;
 
 type Fork = unsafe extern "C" fn() -> c_int;
 type ForkWithDescriptor = unsafe extern "C" fn(*mut c_int, c_int) -> c_int;
 
 /// The addresses of the next definitions of `fork` and `pdfork`; 0 if there is none.
-static NEXT: AtomicUsize = AtomicUsize::new(0);
-static NEXT_WITH_DESCRIPTOR: AtomicUsize = AtomicUsize::new(0);
+static NEXT: Inherited<AtomicUsize> =
+    Inherited::new("the C library's functions stay where they are", AtomicUsize::new(0));
+static NEXT_WITH_DESCRIPTOR: Inherited<AtomicUsize> =
+    Inherited::new("the C library's functions stay where they are", AtomicUsize::new(0));
 
 /// Whether [`find_next`] was called.
-static IS_FOUND: AtomicBool = AtomicBool::new(false);
+static IS_FOUND: Inherited<AtomicBool> =
+    Inherited::new("the C library's functions stay where they are", AtomicBool::new(false));
 
 /// Looks up the next definitions in dynamic programs. Called at start-up, or at the first fork of a program without start-up object.
 pub(super) fn find_next() {

@@ -11,20 +11,23 @@ use crate::entry::begin;
 use crate::objects::program;
 use crate::os::has_other_rights;
 use crate::process::exits;
+use crate::state::Inherited;
 
 unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> c_int;
 }
 
 /// The address of the dynamic linker's cleanup function, which `_start` stores; 0 in a static program.
-pub(super) static CLEANUP: AtomicUsize = AtomicUsize::new(NOT_STARTED);
+pub(super) static CLEANUP: Inherited<AtomicUsize> =
+    Inherited::new("how the program was started", AtomicUsize::new(NOT_STARTED));
 /// `_start` has not run yet: the dynamic linker runs the program's arrays before `_start`.
 const NOT_STARTED: usize = 1;
 
 /// The process's environment. Start-up code defines the variable for libc; libc or the dynamic linker sets the variable.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "C's name")]
-static environ: AtomicPtr<*const c_char> = AtomicPtr::new(core::ptr::null_mut());
+static environ: Inherited<AtomicPtr<*const c_char>> =
+    Inherited::new("how the program was started", AtomicPtr::new(core::ptr::null_mut()));
 
 /// Returns the process's environment as it is now.
 pub(super) fn environment() -> *const *const c_char {
@@ -34,7 +37,8 @@ pub(super) fn environment() -> *const *const c_char {
 /// The program's name without directories. libc or the dynamic linker sets this variable too.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "C's name")]
-static __progname: AtomicPtr<c_char> = AtomicPtr::new(c"".as_ptr().cast_mut());
+static __progname: Inherited<AtomicPtr<c_char>> =
+    Inherited::new("how the program was started", AtomicPtr::new(c"".as_ptr().cast_mut()));
 
 /// Starts profiling. Called before the program's constructors.
 ///

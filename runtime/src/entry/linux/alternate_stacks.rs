@@ -9,11 +9,13 @@ use crate::os::{
     AlternateStack, Errno, block_signals, has_alternate_stack_in, has_alternate_stacks, leave_alternate_stacks,
     next_definition, numbers, set_alternate_stack, set_blocked_signals, set_errno, syscall,
 };
+use crate::state::Inherited;
 
 type Munmap = unsafe extern "C" fn(*mut c_void, usize) -> c_int;
 
 /// The next definition of `munmap`; 0 in a static program.
-static NEXT_MUNMAP: AtomicUsize = AtomicUsize::new(0);
+static NEXT_MUNMAP: Inherited<AtomicUsize> =
+    Inherited::new("the C library's functions stay where they are", AtomicUsize::new(0));
 
 /// Looks up the next definition in programs with a dynamic linker. musl's waits for other threads that use the memory.
 pub(super) fn find_next() {

@@ -18,6 +18,7 @@ use crate::os::{
     is_runtimes_handler_in_place, is_shared, next_definition, programs_action, set_action_raw, set_errno,
     set_programs_action, stand_in,
 };
+use crate::state::Inherited;
 
 const SIG_HOLD: usize = 2;
 const SIG_ERR: usize = usize::MAX;
@@ -29,8 +30,10 @@ type Sigaction = unsafe extern "C" fn(c_int, *const Action, *mut Action) -> c_in
 type Signal = unsafe extern "C" fn(c_int, usize) -> usize;
 
 /// The next definitions of `sigaction` and `signal`; 0 before the look-up, [`MISSING`] if there are none.
-static NEXT_SIGACTION: AtomicUsize = AtomicUsize::new(0);
-static NEXT_SIGNAL: AtomicUsize = AtomicUsize::new(0);
+static NEXT_SIGACTION: Inherited<AtomicUsize> =
+    Inherited::new("the C library's functions stay where they are", AtomicUsize::new(0));
+static NEXT_SIGNAL: Inherited<AtomicUsize> =
+    Inherited::new("the C library's functions stay where they are", AtomicUsize::new(0));
 const MISSING: usize = usize::MAX;
 
 /// Looks up the next definitions in programs with a dynamic linker. Called at the start, because a look-up is not

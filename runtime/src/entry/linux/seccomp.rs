@@ -15,6 +15,7 @@ use crate::os::{
 };
 use crate::process::exits;
 use crate::samples::bins;
+use crate::state::Inherited;
 use crate::{mcount, ownership};
 
 const PR_SET_SECCOMP: usize = 22;
@@ -94,7 +95,7 @@ const SPECIAL_WORDS: usize = 8;
 
 /// The numbers of the calls for which `syscall` calls [`special`], as a bit set.
 #[allow(clippy::indexing_slicing, reason = "the compiler evaluates this")]
-pub(crate) static SPECIAL: [u64; SPECIAL_WORDS] = {
+pub(crate) static SPECIAL: Inherited<[u64; SPECIAL_WORDS]> = Inherited::new("never changes", {
     use numbers::{
         CHROOT, EXIT, EXIT_GROUP, LANDLOCK_RESTRICT_SELF, MLOCKALL, PIVOT_ROOT, PRCTL, PRLIMIT, SECCOMP, SETNS, UMASK,
         UNSHARE,
@@ -120,7 +121,7 @@ pub(crate) static SPECIAL: [u64; SPECIAL_WORDS] = {
         index += 1;
     }
     words
-};
+});
 
 /// Sets `errno` for a failed call as the C library does, and returns -1.
 pub(crate) extern "C" fn failed(result: isize) -> c_long {

@@ -21,6 +21,7 @@ use crate::file::remember_command;
 use crate::objects::program;
 #[cfg(feature = "start")]
 use crate::process::exits;
+use crate::state::Inherited;
 
 const AT_BASE: c_ulong = 7;
 const AT_SECURE: c_ulong = 23;
@@ -38,16 +39,19 @@ global_asm!(
 
 /// The function that glibc's dynamic linker registers for the exit, as the entry point received it; 0 in a static
 /// program, [`NOT_ENTERED`] if the entry point is not the runtime's.
-pub(crate) static RTLD_FINI: AtomicUsize = AtomicUsize::new(NOT_ENTERED);
+pub(crate) static RTLD_FINI: Inherited<AtomicUsize> =
+    Inherited::new("how the program was started", AtomicUsize::new(NOT_ENTERED));
 const NOT_ENTERED: usize = 1;
 
 /// Whether the C library ran `.preinit_array`: it is glibc, or follows the same contract.
-static BEGAN_FIRST: AtomicBool = AtomicBool::new(false);
+static BEGAN_FIRST: Inherited<AtomicBool> = Inherited::new("how the program was started", AtomicBool::new(false));
 
 /// The message of a static PIE that was linked with gcrt1.o, because the compiler does not know grcrt1.o. The message
 /// is a static: constants are found by addresses that are not relocated then.
-pub(crate) static NOT_RELOCATED: [u8; NOT_RELOCATED_LENGTH] =
-    *b"gmon: this static PIE was linked with gcrt1.o: link it with gmon-cc, or with -B.../lib/gmon/static-pie\n";
+pub(crate) static NOT_RELOCATED: Inherited<[u8; NOT_RELOCATED_LENGTH]> = Inherited::new(
+    "how the program was started",
+    *b"gmon: this static PIE was linked with gcrt1.o: link it with gmon-cc, or with -B.../lib/gmon/static-pie\n",
+);
 pub(crate) const NOT_RELOCATED_LENGTH: usize = 103;
 
 unsafe extern "C" {

@@ -6,6 +6,7 @@ use core::sync::atomic::AtomicI32;
 use crate::control;
 #[cfg(feature = "start")]
 use crate::os::NO_SIGNALS;
+use crate::state::Inherited;
 
 /// `void _monstartup(unsigned long lowpc, unsigned long highpc)`: `monstartup`. Only the first call has an effect, and the start-up code
 /// makes this first call. (Without start-up code, the function is in `by_hand`.)
@@ -34,4 +35,5 @@ struct Parameters {
 
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "C's name")]
-static _gmonparam: Parameters = Parameters { state: AtomicI32::new(OFF), rest: [const { AtomicI32::new(0) }; 63] };
+static _gmonparam: Inherited<Parameters> =
+    Inherited::new("never changes", Parameters { state: AtomicI32::new(OFF), rest: [const { AtomicI32::new(0) }; 63] });

@@ -12,8 +12,7 @@ use crate::file::output::{self, Refusal};
 use crate::file::writer::{Writer, Written};
 use crate::objects::{Listed, Tally, for_each_mapping, for_each_object, is_object, object};
 use crate::os::{Errno, Fd, LARGEST_PAGE, map_file, unmap};
-use crate::per_process::{Changing, LiveParts, PER_PROCESS, size_of_parts};
-use crate::samples::contexts::{begin_live, patience};
+use crate::samples::contexts::{CONTEXTS, Changing, LiveParts, begin_live, patience, size_of_parts};
 use crate::unwind::stays;
 
 /// The least room for the descriptions of objects.
@@ -43,8 +42,7 @@ fn put_start(file: Fd, header: Written) -> Result<usize, Errno> {
 /// Makes the parts that change, from the offset `start` on, the slots for calls, and the first nodes.
 fn put_changing(file: Fd, start: usize, bins: Range<usize>) -> Result<(), Errno> {
     let first = start & !(LARGEST_PAGE - 1);
-    let end =
-        (start + size_of_parts(PER_PROCESS.memory.contexts.threads.all().len()) + ROOM).next_multiple_of(LARGEST_PAGE);
+    let end = (start + size_of_parts(CONTEXTS.threads.all().len()) + ROOM).next_multiple_of(LARGEST_PAGE);
     file.extend(start, end - start)?;
     let mut out = Writer::at(file, end);
     slots::put(&mut out);
@@ -58,7 +56,7 @@ fn put_changing(file: Fd, start: usize, bins: Range<usize>) -> Result<(), Errno>
         return Err(file.extend(nodes, LARGEST_PAGE).err().unwrap_or(Errno::ENOMEM));
     }
     // SAFETY: at start-up there is one thread.
-    PER_PROCESS.memory.contexts.live.described.store(unsafe { last_object() }, Relaxed);
+    CONTEXTS.live.described.store(unsafe { last_object() }, Relaxed);
     Ok(())
 }
 
@@ -77,7 +75,7 @@ unsafe fn last_object() -> usize {
 /// Waits until no handler changes the live side file, but not for long: see [`patience`]. `None` if a handler does not come to its end,
 /// or if there is no such file.
 fn change() -> Option<Changing<'static>> {
-    change_within(&PER_PROCESS.memory.contexts.live, patience())
+    change_within(&CONTEXTS.live, patience())
 }
 
 /// Waits as [`change`] does, by calls of `wait`. The waiting ends when `wait` returns false.
@@ -97,7 +95,7 @@ fn change_within(live: &LiveParts, mut wait: impl FnMut() -> bool) -> Option<Cha
 /// Call this only in the thread that may write files, with signals blocked.
 pub(crate) unsafe fn describe_objects() {
     let Some(changing) = change() else { return };
-    let described = &PER_PROCESS.memory.contexts.live.described;
+    let described = &CONTEXTS.live.described;
     // SAFETY: the caller's promise.
     unsafe {
         for_each_object(&mut |listed: &Listed| {
@@ -117,7 +115,7 @@ pub(crate) unsafe fn describe_objects() {
 /// As for [`describe_objects`].
 pub(crate) unsafe fn describe_mappings() {
     let Some(changing) = change() else { return };
-    let live = &PER_PROCESS.memory.contexts.live;
+    let live = &CONTEXTS.live;
     changing.keep(|known| {
         let mut is_kept = false;
         // SAFETY: the caller's promise.
@@ -165,8 +163,8 @@ pub(super) fn put_calls(counts: &[Tally]) -> Result<(), Refusal> {
     if !slots::has_room(calls) {
         return Err((b"write its calls", Errno::EFBIG));
     }
-    let file = PER_PROCESS.memory.contexts.tree.live.file.file().ok_or((&b"find it"[..], Errno::EBADF))?;
-    let described = PER_PROCESS.memory.contexts.live.described.load(Relaxed);
+    let file = CONTEXTS.tree.live.file.file().ok_or((&b"find it"[..], Errno::EBADF))?;
+    let described = CONTEXTS.live.described.load(Relaxed);
     slots::replace(file, counts, described).map_err(|error| (&b"write"[..], error))?;
     if described < last { Err((b"describe all objects in it", Errno::EFBIG)) } else { Ok(()) }
 }

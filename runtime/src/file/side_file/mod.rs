@@ -9,9 +9,9 @@ mod counts;
 mod header;
 mod live_file;
 mod objects;
-mod run;
+pub(crate) mod run;
 mod slots;
-mod threads;
+pub(crate) mod threads;
 pub(crate) mod totals;
 
 use super::kept::Kept;
@@ -21,9 +21,9 @@ use super::{live, names, stale, successor};
 pub(crate) use counts::has_contents;
 pub(crate) use header::Of;
 pub(crate) use live_file::{describe_mappings, describe_objects};
-#[allow(unused_imports, reason = "not all systems pass the words to the runtime")]
-pub(crate) use run::remember_command;
 pub(crate) use run::{Sampled, remember as remember_run, set_rank, set_sampler};
+#[allow(unused_imports, reason = "not all systems pass the words to the runtime")]
+pub(crate) use run::{add_counted_time, counted_time, remember_command};
 
 use core::ops::Range;
 

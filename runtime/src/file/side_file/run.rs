@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use gmon::encode::side_file;
 use gmon::layout::side_file::{PROPERTIES, property};
@@ -10,8 +10,8 @@ use gmon::layout::side_file::{PROPERTIES, property};
 use crate::file::names::{NAME_SIZE, Once};
 use crate::file::writer::Writer;
 use crate::os::{push_command_line, push_host_name, push_program_path};
-use crate::ownership::PROCESS;
-use crate::per_process::PER_PROCESS;
+use crate::ownership::{PROCESS, start_time};
+use crate::state::{Inherited, Reset, resets};
 use crate::text::{Digits, Text};
 
 /// What is remembered at the start.
@@ -28,15 +28,35 @@ struct Run {
     is_wall: bool,
 }
 
-static RUN: Once<Run> =
-    Once(UnsafeCell::new(Run { path: Text::new(), command: Text::new(), host: Text::new(), rate: 0, is_wall: false }));
+static RUN: Inherited<Once<Run>> = Inherited::new(
+    "the child is of the same program and the same job, on the same machine",
+    Once(UnsafeCell::new(Run { path: Text::new(), command: Text::new(), host: Text::new(), rate: 0, is_wall: false })),
+);
 
 /// The rank of the process in its MPI job; [`NO_RANK`] if it is in none.
-static RANK: AtomicU32 = AtomicU32::new(NO_RANK);
+static RANK: Inherited<AtomicU32> =
+    Inherited::new("the child is of the same program and the same job, on the same machine", AtomicU32::new(NO_RANK));
 const NO_RANK: u32 = u32::MAX;
 
 /// What takes the samples: a [`Sampled`].
-static SAMPLER: AtomicU32 = AtomicU32::new(Sampled::Unknown as u32);
+static SAMPLER: Inherited<AtomicU32> =
+    Inherited::new("set by each start of the sampler, in the child too", AtomicU32::new(Sampled::Unknown as u32));
+
+resets! {
+    /// The CPU time in nanoseconds for which samples are due, up to the last stop or look.
+    static COUNTED_TIME: Reset<AtomicU64> = Reset::new();
+}
+
+/// Adds CPU time in nanoseconds for which samples are due.
+#[allow(dead_code, reason = "the samplers of the BSDs do not say what they are")]
+pub(crate) fn add_counted_time(nanoseconds: u64) {
+    COUNTED_TIME.fetch_add(nanoseconds, Relaxed);
+}
+
+/// The CPU time in nanoseconds for which samples are due; 0 if it is not known.
+pub(crate) fn counted_time() -> u64 {
+    COUNTED_TIME.load(Relaxed)
+}
 
 /// What takes the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +138,7 @@ pub(super) fn put(out: &mut Writer) {
         }
         put_number(out, property::PID, PROCESS.load(Relaxed) as u64);
         put_text(out, property::COMMAND, run().command.as_bytes());
-        let start = PER_PROCESS.start_time.load(Relaxed);
+        let start = start_time();
         if start != 0 {
             put_number(out, property::START, start);
         }
@@ -136,7 +156,7 @@ pub(super) fn put_sampling(out: &mut Writer) {
 fn put_cpu_time(out: &mut Writer) {
     let sampler = SAMPLER.load(Relaxed);
     put_text(out, property::SAMPLER, SAMPLERS.get(sampler as usize).copied().unwrap_or(b""));
-    let time = PER_PROCESS.counted_time.load(Relaxed);
+    let time = counted_time();
     if time != 0 && !run().is_wall && sampler != Sampled::ByBlindRing as u32 {
         put_number(out, property::CPU, time);
     }

@@ -18,15 +18,18 @@ use super::counts;
 use crate::file::writer::Writer;
 use crate::objects::Tally;
 use crate::os::{Errno, Fd};
+use crate::state::Inherited;
 
 /// The size of a slot. The second one is shorter, by the header before both slots.
 const SLOT: usize = 512 << 10;
 const BOTH: usize = 2 * SLOT - PART_HEADER_SIZE;
 
 /// The offset of the filler before the slots.
-static START: AtomicUsize = AtomicUsize::new(0);
+static START: Inherited<AtomicUsize> =
+    Inherited::new("say something only while there is a live side file", AtomicUsize::new(0));
 /// The number of snapshots.
-static SNAPSHOTS: AtomicUsize = AtomicUsize::new(0);
+static SNAPSHOTS: Inherited<AtomicUsize> =
+    Inherited::new("say something only while there is a live side file", AtomicUsize::new(0));
 
 /// Makes the slots, a hole of the file at first.
 pub(super) fn put(out: &mut Writer) {

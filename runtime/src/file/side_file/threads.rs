@@ -10,10 +10,16 @@ use gmon::layout::side_file::{CALLS, THREADS};
 
 use super::counts::place;
 use crate::file::writer::Writer;
-use crate::per_process::{Contexts, OTHERS, PER_PROCESS, THREADS as OWN_ENTRIES, ThreadEntry, ThreadRow};
-use crate::samples::contexts::by_thread;
+use crate::memory::{Rows, ThreadRow};
 use crate::samples::contexts::threads::{see_names, target};
+use crate::samples::contexts::{CONTEXTS, Contexts, OTHERS, THREADS as OWN_ENTRIES, ThreadEntry, by_thread};
+use crate::state::{Reset, resets};
 use crate::text::Digits;
+
+resets! {
+    /// The calls of all threads by places. `control` collects the calls anew for each file.
+    pub(crate) static CALLS_BY_THREAD: Reset<Rows<ThreadRow>> = Reset::new();
+}
 
 /// The name of the entry of all others, which is longer than a name of a thread can be.
 const NAME_OF_OTHERS: &[u8] = b"(all other threads)";
@@ -22,7 +28,7 @@ const NAME_OF_OTHERS: &[u8] = b"(all other threads)";
 pub(super) fn put(out: &mut Writer) {
     let Some(contexts) = by_thread() else { return };
     // SAFETY: `control` lets only one thread write files, and it collects these rows before.
-    let rows = unsafe { PER_PROCESS.memory.threads.all.written() };
+    let rows = unsafe { CALLS_BY_THREAD.written() };
     see_names(contexts);
     add_up(contexts, rows);
     number(contexts);
@@ -36,7 +42,7 @@ pub(super) fn put(out: &mut Writer) {
 
 /// The index in the file of the thread with this index in memory. Only nodes that were added before [`put`] have one.
 pub(super) fn index_in_file(index: usize) -> u64 {
-    let contexts = &PER_PROCESS.memory.contexts;
+    let contexts: &Contexts = &CONTEXTS;
     let entry = contexts.threads.all().get(target(contexts, index));
     u64::from(entry.map_or(0, |entry| entry.in_file.index.load(Relaxed)).saturating_sub(1))
 }

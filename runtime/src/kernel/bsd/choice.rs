@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use super::rate::{self, DEFAULT_RATE};
 use crate::message::say;
 use crate::os::{ClockRates, clock_rates};
+use crate::state::Inherited;
 use crate::text::Text;
 
 /// A source of samples.
@@ -49,7 +50,8 @@ pub(crate) struct Wish {
 pub(crate) const HIGHEST_RATE: u32 = 10_000;
 
 /// Set if the interval timer samples instead of the kernel.
-static IS_ITIMER: AtomicBool = AtomicBool::new(false);
+static IS_ITIMER: Inherited<AtomicBool> =
+    Inherited::new("what the user asked for, and what the system has", AtomicBool::new(false));
 
 /// The sampler and the rate to use.
 struct Plan {

@@ -11,15 +11,20 @@ use core::sync::atomic::{
 };
 
 use crate::os::{block_signals, set_blocked_signals};
+use crate::state::Inherited;
 
 /// The kernel's counters; null before [`watch`]. The memory is never freed.
-static COUNTERS: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
+static COUNTERS: Inherited<AtomicPtr<AtomicU16>> =
+    Inherited::new("the child forgets what was counted, in the same memory", AtomicPtr::new(ptr::null_mut()));
 /// The last value of each counter.
-static SEEN: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
+static SEEN: Inherited<AtomicPtr<AtomicU16>> =
+    Inherited::new("the child forgets what was counted, in the same memory", AtomicPtr::new(ptr::null_mut()));
 /// The number of counters.
-static NUMBER: AtomicUsize = AtomicUsize::new(0);
+static NUMBER: Inherited<AtomicUsize> =
+    Inherited::new("the child forgets what was counted, in the same memory", AtomicUsize::new(0));
 /// Set while a thread reads the counters.
-static IS_READING: AtomicBool = AtomicBool::new(false);
+static IS_READING: Inherited<AtomicBool> =
+    Inherited::new("the child forgets what was counted, in the same memory", AtomicBool::new(false));
 
 /// The number of counters in a 64-bit word. [`read`] compares whole words.
 const IN_WORD: usize = size_of::<u64>() / size_of::<u16>();

@@ -9,11 +9,16 @@ use crate::os::{
     Errno, SIGPROF, SignalInfo, catch_signal, interrupted_pc, interval_timer, is_caught_by, is_not_handled,
     revive_interval_timer, set_interval_timer, take_signal,
 };
-use crate::per_process::PER_PROCESS;
 use crate::samples;
+use crate::state::{Inherited, Reset, resets};
 
 /// Set once the handler is installed.
-static IS_CAUGHT: AtomicBool = AtomicBool::new(false);
+static IS_CAUGHT: Inherited<AtomicBool> = Inherited::new("the child inherits the handler", AtomicBool::new(false));
+
+resets! {
+    /// Whether the program uses the timer.
+    static IS_TAKEN: Reset<AtomicBool> = Reset::new();
+}
 
 fn period(rate: u32) -> i64 {
     1_000_000 / i64::from(rate.max(1))
@@ -29,7 +34,7 @@ pub(super) fn start(rate: u32) -> Result<(), Errno> {
         IS_CAUGHT.store(true, SeqCst);
     }
     if ![0, period(rate)].contains(&interval_timer()) {
-        PER_PROCESS.is_interval_timer_taken.store(true, SeqCst);
+        IS_TAKEN.store(true, SeqCst);
         return Ok(());
     }
     set_interval_timer(period(rate))
@@ -45,7 +50,7 @@ pub(super) fn stop(rate: u32) {
     match interval_timer() {
         0 => {}
         found if found == period(rate) => _ = set_interval_timer(0),
-        _ => PER_PROCESS.is_interval_timer_taken.store(true, SeqCst), // set by the program
+        _ => IS_TAKEN.store(true, SeqCst), // set by the program
     }
 }
 
@@ -70,7 +75,7 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *const SignalInfo, context: 
 
 /// Prints a message if the program used the timer or the signal.
 pub(super) fn report() {
-    let is_taken = PER_PROCESS.is_interval_timer_taken.load(SeqCst);
+    let is_taken = IS_TAKEN.load(SeqCst);
     if IS_CAUGHT.load(SeqCst) && (is_taken || !is_caught_by(SIGPROF, on_tick)) {
         say(&[b"samples are missing: the program uses ITIMER_PROF or SIGPROF, which GMON_SAMPLER=itimer needs"]);
     }

@@ -6,6 +6,9 @@ use super::buffer::{KernelsProfil, buffer};
 use crate::file::Form;
 use crate::message::say_error;
 use crate::os::Errno;
+use crate::state::reset_list;
+
+reset_list! { sampler::interval }
 
 /// The default form of the file: libc's, or FreeBSD's form with 32-bit counters if a bin exceeded 16 bits.
 pub(crate) fn form(has_overflowed: bool) -> Form {

@@ -11,6 +11,7 @@ use crate::os::{
     Errno, Handler, SIGPROF, SignalInfo, catch_signal, interval_timer, is_caught_by, is_not_handled, process_id,
     revive_interval_timer, set_interval_timer,
 };
+use crate::state::{Inherited, Reset, resets};
 
 /// The microseconds of CPU time between two ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +22,17 @@ pub const HUNDRED: Rate = Rate(1_000_000 / 100);
 /// 60 ticks per second.
 pub const SIXTY: Rate = Rate(1_000_000 / 60);
 
-/// The period of the running timer in microseconds; 0 while the timer is stopped. [`stop_soon`] adds [`UNWANTED`]: the next tick then
-/// stops the timer.
-static RATE: AtomicI64 = AtomicI64::new(0);
+resets! {
+    /// The period of the running timer in microseconds; 0 while the timer is stopped. [`stop_soon`] adds [`UNWANTED`]: the next tick
+    /// then stops the timer.
+    static RATE: Reset<AtomicI64> = Reset::new();
+}
+
 const UNWANTED: i64 = 1 << 40;
 /// The process that started the timer. libc tells nobody of a `fork` in a program without libthr, so a child finds the parent's
 /// process ID here.
-static PROCESS: AtomicI32 = AtomicI32::new(0);
+static PROCESS: Inherited<AtomicI32> =
+    Inherited::new("tells a child that the timer is its parent's", AtomicI32::new(0));
 
 /// Whether the child of a fork has ticks without a call of its own.
 pub const CONTINUES_IN_CHILD: bool = false;
@@ -116,5 +121,5 @@ pub unsafe fn pass_on(_signal: c_int, _info: *const SignalInfo, _context: *const
 
 /// Records in the child of a `fork` that the timer is stopped.
 pub fn after_fork_in_child() {
-    RATE.store(0, SeqCst);
+    reset_statics();
 }

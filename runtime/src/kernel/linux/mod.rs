@@ -6,6 +6,9 @@ use super::buffer::KernelsProfil;
 use crate::file::Form;
 use crate::message::say_error;
 use crate::os::Errno;
+use crate::state::reset_list;
+
+reset_list! { sampler, sampler::account, sampler::process, sampler::ring }
 
 /// The default form of the file: the buffer as it is, or the GNU form if a bin has overflowed.
 pub(crate) fn form(has_overflowed: bool) -> Form {

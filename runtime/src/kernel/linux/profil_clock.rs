@@ -12,6 +12,7 @@ use crate::os::{
     Errno, Handler, NextHandler, PROFIL_SIGNAL, SIGPROF, SignalInfo, Timer, catch_signal, interval_timer, is_caught_by,
     set_interval_timer, system_release, threads_number,
 };
+use crate::state::{Inherited, Reset, resets};
 
 /// The nanoseconds of CPU time between two ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,19 +26,24 @@ pub const CONTINUES_IN_CHILD: bool = true;
 /// The unit of `ITIMER_PROF` in nanoseconds.
 const MICROSECOND: i64 = 1000;
 
-/// The rate of the ticks, 0 while there are none; plus [`UNWANTED`] if the timer ends with its next tick.
-static RATE: AtomicI64 = AtomicI64::new(0);
+resets! {
+    /// The rate of the ticks, 0 while there are none; plus [`UNWANTED`] if the timer ends with its next tick.
+    static RATE: Reset<AtomicI64> = Reset::new();
+    /// The timer, once it was created; its ticks carry the address of this word.
+    static TIMER: Reset<AtomicI32, { NO_TIMER as i128 }> = Reset::new();
+    /// Whether `ITIMER_PROF` is in use.
+    static INTERVAL: Reset<AtomicBool> = Reset::new();
+}
+
 const UNWANTED: i64 = 1 << 40;
-/// The timer, once it was created; its ticks carry the address of this word.
-static TIMER: AtomicI32 = AtomicI32::new(NO_TIMER);
 const NO_TIMER: i32 = -1;
 /// Whether the signals of a process's timer go only to the main thread.
-static OLD_KERNEL: AtomicBool = AtomicBool::new(false);
-/// Whether `ITIMER_PROF` is in use, and its previous period, which another user may have set.
-static INTERVAL: AtomicBool = AtomicBool::new(false);
-static OTHERS: AtomicI64 = AtomicI64::new(0);
+static OLD_KERNEL: Inherited<AtomicBool> = Inherited::new("the child has the same kernel", AtomicBool::new(false));
+/// The previous period of `ITIMER_PROF`, which another user may have set.
+static OTHERS: Inherited<AtomicI64> =
+    Inherited::new("says something only while `ITIMER_PROF` is in use", AtomicI64::new(0));
 /// The previous handler of SIGPROF.
-static NEXT: NextHandler = NextHandler::none();
+static NEXT: Inherited<NextHandler> = Inherited::new("the child inherits the handlers", NextHandler::none());
 
 fn mark() -> usize {
     TIMER.as_ptr().addr()
@@ -172,7 +178,19 @@ pub unsafe fn pass_on(signal: c_int, info: *const SignalInfo, context: *const c_
 
 /// Resets the child of a fork, which has no timers.
 pub fn after_fork_in_child() {
-    RATE.store(0, SeqCst);
-    TIMER.store(NO_TIMER, SeqCst);
-    INTERVAL.store(false, SeqCst);
+    reset_statics();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::is_alone;
+    use crate::state::check_reset;
+
+    #[test]
+    fn a_child_resets_every_static_of_the_clock() {
+        if is_alone("kernel::system::profil_clock::tests::a_child_resets_every_static_of_the_clock") {
+            check_reset(each_static, after_fork_in_child);
+        }
+    }
 }

@@ -19,6 +19,7 @@ use crate::kernel::buffer::buffer;
 use crate::message::say_count;
 use crate::os::{PAGE, map, take_reserved, zero_in_copies};
 use crate::samples::bins;
+use crate::state::Inherited;
 
 /// If the buffer has no room, a table of this size or more gets its own mapping.
 const LARGE: usize = 1 << 20;
@@ -29,10 +30,13 @@ struct Header(UnsafeCell<GmonHdr>);
 // SAFETY: written once, at the start, and read in children with one thread.
 unsafe impl Sync for Header {}
 
-static HEADER: Header =
-    Header(UnsafeCell::new(GmonHdr { lpc: 0, hpc: 0, ncnt: 0, version: 0, profrate: 0, totarc: 0, spare: [0; 2] }));
+static HEADER: Inherited<Header> = Inherited::new(
+    "the child restores the header of its buffer from there",
+    Header(UnsafeCell::new(GmonHdr { lpc: 0, hpc: 0, ncnt: 0, version: 0, profrate: 0, totarc: 0, spare: [0; 2] })),
+);
 /// The `totarc` of this process. A child of a fork finds its value here.
-static TAKEN: AtomicI32 = AtomicI32::new(0);
+static TAKEN: Inherited<AtomicI32> =
+    Inherited::new("the child restores the header of its buffer from there", AtomicI32::new(0));
 
 /// Makes the kernel clear the header in children.
 ///

@@ -15,6 +15,9 @@ use super::buffer::KernelsProfil;
 use crate::file::Form;
 use crate::message::say_error;
 use crate::os::Errno;
+use crate::state::reset_list;
+
+reset_list! { sampler::interval }
 
 /// The system call `profil`, which replaces the implementation in user space.
 pub(crate) const KERNELS_PROFIL: Option<KernelsProfil> =

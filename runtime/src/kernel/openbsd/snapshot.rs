@@ -6,9 +6,11 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::file::output::{self, Refusal};
 use crate::os::{Errno, Fd, effective_user, may_create_files};
+use crate::state::Inherited;
 
 /// The user of the first call of `profil`. At the end, the kernel replaces only a file of this user.
-static USER: AtomicU32 = AtomicU32::new(0);
+static USER: Inherited<AtomicU32> =
+    Inherited::new("the child inherits the kernel's record of the user", AtomicU32::new(0));
 
 /// Remembers the user of the first call of `profil`.
 pub(super) fn remember_user() {

@@ -8,6 +8,7 @@ use super::limits::limit;
 use super::{Errno, Fd, call, numbers};
 use crate::arch::LARGEST_PAGE;
 use crate::os::reserve::Reserve;
+use crate::state::Inherited;
 
 /// The size of a page.
 pub(crate) const PAGE: usize = 4096;
@@ -27,7 +28,7 @@ const RESERVE_FOR_GOOD: usize = 64 << 20;
 /// The reserve takes at most 1/64 of the limit of memory.
 const PART_OF_LIMIT: u64 = 64;
 
-static OURS: Reserve = Reserve::none();
+static OURS: Inherited<Reserve> = Inherited::new("the child has the reserves as its parent has", Reserve::none());
 
 fn refill(size: usize) -> bool {
     let memory = map_as(size, PRIVATE | MAP_UNDUMPED);

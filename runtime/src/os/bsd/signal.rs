@@ -12,6 +12,7 @@ use super::signal_action::set_action;
 use super::signal_calls::{change_blocked, send_to_this_thread};
 pub(crate) use super::signal_calls::{pending_signals, take_signal};
 use super::signal_set::{EVERY_SIGNAL, SignalSet, only};
+use crate::state::Inherited;
 use crate::text::decimal;
 
 /// The signals that a write causes: to a pipe without readers, and beyond the limit of file sizes.
@@ -75,7 +76,7 @@ pub type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void)
 /// [`ENTRIES_SIZE`] bytes. The crate gmon-profil in libgmon.a has its own copy of this module, in which the variable is weak: if the
 /// runtime is linked, both use the runtime's variable.
 #[cfg_attr(not(test), unsafe(export_name = "gmon_handler_entries"))]
-static ENTRIES: AtomicUsize = AtomicUsize::new(0);
+static ENTRIES: Inherited<AtomicUsize> = Inherited::new("the child inherits the handlers", AtomicUsize::new(0));
 const ENTRIES_SIZE: usize = 16 * 8;
 
 /// Sets the address of the entry points of the fatal-signal handler.

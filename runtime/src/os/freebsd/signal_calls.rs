@@ -6,6 +6,8 @@ use core::mem::MaybeUninit;
 use super::signal_set::{SignalSet, only};
 use super::{Errno, call, numbers, thread_id};
 
+use crate::state::Inherited;
+
 /// Changes the signal mask of this thread, and returns the previous mask.
 pub(super) fn change_blocked(how: usize, signals: SignalSet) -> Result<SignalSet, Errno> {
     let mut before = MaybeUninit::<SignalSet>::uninit();
@@ -32,7 +34,7 @@ pub(crate) fn pending_signals() -> Result<SignalSet, Errno> {
 
 /// Discards a signal if it is pending.
 pub(crate) fn take_signal(signal: c_int) {
-    static NO_TIME: [i64; 2] = [0, 0];
+    static NO_TIME: Inherited<[i64; 2]> = Inherited::new("never changes", [0, 0]);
     let set = only(signal);
     let arguments = [(&raw const set).addr(), 0, (&raw const NO_TIME).addr()];
     // SAFETY: the kernel reads a set and a struct timespec.

@@ -16,6 +16,7 @@ use core::sync::atomic::{
 use super::machine::{self, numbers};
 use super::{Errno, call, checked};
 use crate::arch;
+use crate::state::Inherited;
 
 /// The handler runs on the thread's alternate stack.
 pub(super) const SA_ONSTACK: usize = 0x0800_0000;
@@ -36,11 +37,14 @@ pub(crate) struct AlternateStack {
 }
 
 /// Whether handlers that are put in place use alternate stacks.
-static ARE_USED: AtomicBool = AtomicBool::new(true);
+static ARE_USED: Inherited<AtomicBool> =
+    Inherited::new("the child inherits the handlers and the alternate stack", AtomicBool::new(true));
 /// Whether all handlers have left alternate stacks.
-static ARE_LEFT: AtomicBool = AtomicBool::new(false);
+static ARE_LEFT: Inherited<AtomicBool> =
+    Inherited::new("the child inherits the handlers and the alternate stack", AtomicBool::new(false));
 /// Whether any thread has set an alternate stack by the C library's function.
-static ARE_SET: AtomicBool = AtomicBool::new(false);
+static ARE_SET: Inherited<AtomicBool> =
+    Inherited::new("the child inherits the handlers and the alternate stack", AtomicBool::new(false));
 
 unsafe extern "C" {
     fn getauxval(kind: c_ulong) -> c_ulong;

@@ -9,6 +9,7 @@ use super::limits::within_limit;
 use super::machine::numbers;
 use super::status::{Identity, Status};
 use super::{Errno, call};
+use crate::state::Inherited;
 use crate::text::Text;
 
 const SEEK_DATA: usize = 3;
@@ -104,7 +105,8 @@ pub(crate) fn remember_mask(mask: usize) {
 }
 
 /// The umask at the start and [`IS_KNOWN`], once the program has changed it; 0 before.
-static FIRST_MASK: AtomicUsize = AtomicUsize::new(0);
+static FIRST_MASK: Inherited<AtomicUsize> =
+    Inherited::new("the child's files respect the umask at the start of the program", AtomicUsize::new(0));
 /// A bit that no permission has.
 #[cfg(all(feature = "start", not(test)))]
 const IS_KNOWN: usize = 1 << 31;

@@ -14,6 +14,7 @@ use super::bpf::{Instruction, run};
 use super::errno::Errno;
 use super::machine::{self, numbers};
 use crate::arch;
+use crate::state::Inherited;
 
 /// The number of filters for which there is room at first, and in each further piece.
 pub(super) const FIRST: usize = 32;
@@ -40,12 +41,14 @@ pub(super) struct Filter {
 pub(super) const NOBODY: usize = 0;
 pub(super) const ALL: usize = 1;
 
-pub(super) static FILTERS: [Filter; FIRST] = [const { Filter::none() }; FIRST];
+pub(super) static FILTERS: Inherited<[Filter; FIRST]> =
+    Inherited::new("the child inherits the filters", [const { Filter::none() }; FIRST]);
 /// Further pieces of filters; null before they are needed.
-pub(super) static PIECES: [AtomicPtr<Filter>; MOST / PIECE] =
-    [const { AtomicPtr::new(core::ptr::null_mut()) }; MOST / PIECE];
+pub(super) static PIECES: Inherited<[AtomicPtr<Filter>; MOST / PIECE]> =
+    Inherited::new("the child inherits the filters", [const { AtomicPtr::new(core::ptr::null_mut()) }; MOST / PIECE]);
 /// The number of used places.
-pub(super) static NUMBER: AtomicUsize = AtomicUsize::new(0);
+pub(super) static NUMBER: Inherited<AtomicUsize> =
+    Inherited::new("the child inherits the filters", AtomicUsize::new(0));
 
 /// The place of the filter with this number.
 pub(super) fn place(number: usize) -> Option<&'static Filter> {

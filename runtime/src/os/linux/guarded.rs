@@ -12,6 +12,8 @@ use super::machine::{numbers, profil_numbers};
 use super::maps::transfer;
 use super::{Errno, PAGE, call, process_id};
 
+use crate::state::Inherited;
+
 const FUTEX_PRIVATE: usize = 128;
 const FUTEX_WAIT: usize = FUTEX_PRIVATE;
 const FUTEX_WAKE_OP: usize = 5 | FUTEX_PRIVATE;
@@ -20,9 +22,9 @@ const FUTEX_OP_ADD_NOTHING: usize = 1 << 28;
 const FUTEX_WORD: usize = size_of::<u32>();
 
 /// Set once the kernel has refused these calls.
-static DIRECT: AtomicBool = AtomicBool::new(false);
+static DIRECT: Inherited<AtomicBool> = Inherited::new("the child has the same kernel", AtomicBool::new(false));
 /// A futex on which nobody waits.
-static NOBODY: AtomicI32 = AtomicI32::new(0);
+static NOBODY: Inherited<AtomicI32> = Inherited::new("never changes", AtomicI32::new(0));
 
 /// Reads `bytes.len()` bytes from `address`.
 ///
@@ -98,7 +100,7 @@ fn is_writable(word: usize) -> bool {
 
 /// Waits for zero time, if the word is 0.
 fn is_readable(word: usize) -> bool {
-    static NO_TIME: [i64; 2] = [0, 0];
+    static NO_TIME: Inherited<[i64; 2]> = Inherited::new("never changes", [0, 0]);
     let arguments = [word, FUTEX_WAIT, 0, (&raw const NO_TIME).addr(), 0, 0];
     // SAFETY: the kernel reads the word and a struct timespec.
     let result = unsafe { call(profil_numbers::FUTEX, arguments) };

@@ -4,15 +4,18 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::state::Inherited;
+
 /// The last signal.
 pub(super) const SIGRTMAX: c_int = 64;
 
 /// The runtime's handler of each signal, or the first of its entries; 0 for none.
-static HIDDEN: [AtomicUsize; SIGRTMAX as usize + 1] = [const { AtomicUsize::new(0) }; SIGRTMAX as usize + 1];
+static HIDDEN: Inherited<[AtomicUsize; SIGRTMAX as usize + 1]> =
+    Inherited::new("the child inherits the handlers", [const { AtomicUsize::new(0) }; SIGRTMAX as usize + 1]);
 
 /// The first of the 16 entries of the handler of fatal signals, which are 8 bytes apart. The entry that the kernel
 /// has for a signal encodes flags that the program set.
-static ENTRIES: AtomicUsize = AtomicUsize::new(0);
+static ENTRIES: Inherited<AtomicUsize> = Inherited::new("the child inherits the handlers", AtomicUsize::new(0));
 pub(super) const ENTRY_SIZE: usize = 8;
 const ENTRIES_NUMBER: usize = 16;
 

@@ -8,6 +8,7 @@ use super::machine::numbers;
 use super::{Errno, Fd, call};
 use crate::arch::LARGEST_PAGE;
 use crate::os::reserve::Reserve;
+use crate::state::Inherited;
 
 /// The smallest page size of kernels. Other kernels use a multiple, up to [`LARGEST_PAGE`].
 pub(crate) const PAGE: usize = 4096;
@@ -33,9 +34,9 @@ const RESERVE_BEHIND_FILTER: usize = 64 << 20;
 /// The reserve takes at most this part of the limit of address space.
 const PART_OF_LIMIT: u64 = 64;
 
-static OURS: Reserve = Reserve::none();
+static OURS: Inherited<Reserve> = Inherited::new("the child has the reserves as its parent has", Reserve::none());
 /// What [`map`] takes first: one system call instead of one for each table.
-static FOR_START: Reserve = Reserve::none();
+static FOR_START: Inherited<Reserve> = Inherited::new("the child has the reserves as its parent has", Reserve::none());
 
 /// Reserves address space for [`take_reserved`] and for the tables that are mapped at start-up. Only touched pages take
 /// memory, and none of the former is in a core dump. There is no reserve if the process's limit is low, because the program needs the
@@ -63,7 +64,7 @@ pub(crate) fn reserve_for_good() {
 
 /// Unmaps the rest of the reserves for good, because the program will have all its memory locked, touched or not.
 pub(crate) fn unreserve() {
-    [&OURS, &FOR_START].into_iter().for_each(unmap_rest);
+    [&*OURS, &FOR_START].into_iter().for_each(unmap_rest);
 }
 
 fn unmap_rest(reserve: &Reserve) {

@@ -17,10 +17,13 @@ use super::signal::{
     is_caught_at, set_action, set_blocked_signals, with_signal,
 };
 
+use crate::state::Inherited;
+
 /// The handler, or a number with a special meaning; the flags; and the mask.
-static HANDLER: AtomicUsize = AtomicUsize::new(SIG_DFL);
-static FLAGS: AtomicUsize = AtomicUsize::new(0);
-static MASK: AtomicU64 = AtomicU64::new(0);
+static HANDLER: Inherited<AtomicUsize> =
+    Inherited::new("the child inherits the program's handler", AtomicUsize::new(SIG_DFL));
+static FLAGS: Inherited<AtomicUsize> = Inherited::new("the child inherits the program's handler", AtomicUsize::new(0));
+static MASK: Inherited<AtomicU64> = Inherited::new("the child inherits the program's handler", AtomicU64::new(0));
 
 /// KILL and STOP, which the kernel removes from the mask of an action.
 const NEVER_BLOCKED: u64 = 1 << 8 | 1 << 18;

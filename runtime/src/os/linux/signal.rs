@@ -4,6 +4,7 @@ use super::alternate_stack::alternate_stack;
 use super::hidden_handlers::{SIGRTMAX, hide, is_hidden};
 use super::machine::{self, numbers};
 use super::{Errno, call, checked, process_id, thread_id};
+use crate::state::Inherited;
 use crate::text::decimal;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -371,7 +372,7 @@ pub(crate) fn pending_signals() -> Result<SignalSet, Errno> {
 
 /// Discards a pending signal, if there is one.
 pub(crate) fn take_signal(signal: c_int) {
-    static NO_TIME: [i64; 2] = [0, 0];
+    static NO_TIME: Inherited<[i64; 2]> = Inherited::new("never changes", [0, 0]);
     let set = 1_u64 << (signal - 1);
     let arguments = [(&raw const set).addr(), 0, (&raw const NO_TIME).addr(), size_of::<u64>()];
     // SAFETY: the kernel reads a set of 8 bytes and a struct timespec.

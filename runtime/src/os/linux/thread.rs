@@ -5,6 +5,7 @@ use core::sync::atomic::AtomicU64;
 use super::descriptor::CURRENT;
 use super::machine::{self, numbers};
 use super::{Errno, call};
+use crate::state::Inherited;
 use crate::text::{Text, decimal};
 
 /// The number of this process; 0 if a seccomp filter hides it.
@@ -20,7 +21,7 @@ pub(crate) fn known_process_id() -> Option<i32> {
 
 /// Waits for a millisecond.
 pub fn a_moment() {
-    static MILLISECOND: [i64; 2] = [0, 1_000_000];
+    static MILLISECOND: Inherited<[i64; 2]> = Inherited::new("never changes", [0, 1_000_000]);
     // SAFETY: the kernel reads a struct timespec. An early return does no harm.
     let waited = unsafe { call(numbers::NANOSLEEP, [(&raw const MILLISECOND).addr(), 0]) };
     if waited.is_err() {

@@ -11,6 +11,8 @@ use super::machine::syscall;
 use super::numbers;
 use super::open_flags::{O_ACCESS, O_CREAT, O_RDWR, O_WRONLY};
 
+use crate::state::Inherited;
+
 const STDIO: u32 = 1 << 0;
 const RPATH: u32 = 1 << 1;
 const WPATH: u32 = 1 << 2;
@@ -23,7 +25,7 @@ const NAMES: [(&[u8], u32); 6] =
     [(b"stdio", STDIO), (b"rpath", RPATH), (b"wpath", WPATH), (b"cpath", CPATH), (b"proc", PROC), (b"flock", FLOCK)];
 
 /// The promises of this process; all bits before the first `pledge`. A process can only drop promises.
-static PROMISED: AtomicU32 = AtomicU32::new(u32::MAX);
+static PROMISED: Inherited<AtomicU32> = Inherited::new("the child inherits the promises", AtomicU32::new(u32::MAX));
 
 /// Returns the promises that a call needs. `flags` is the third argument, which matters for openat only.
 #[inline(always)]

@@ -7,6 +7,8 @@ use super::Errno;
 pub(super) use super::file_calls::RLIMIT_NOFILE;
 use super::file_calls::{HOLDS_LITTLE, read_limit, write_limit};
 
+use crate::state::Inherited;
+
 /// The limit of the size of files.
 const RLIMIT_FSIZE: usize = 1;
 
@@ -56,7 +58,8 @@ pub(super) fn within_limit(size: usize) -> Result<(), Errno> {
 }
 
 /// The soft limit of the size of files before [`within_limit`] changed it, plus 1; 0 if it is unchanged.
-static LOWERED: AtomicU64 = AtomicU64::new(0);
+static LOWERED: Inherited<AtomicU64> =
+    Inherited::new("set while files are written; the child restores the limit", AtomicU64::new(0));
 
 /// Restores the soft limit of the size of files. Call this after each writing of files.
 pub(crate) fn restore_limit() {

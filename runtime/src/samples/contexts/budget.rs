@@ -7,7 +7,8 @@
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::chains::KEPT_OF_DEEP;
-use crate::per_process::Contexts;
+use super::storage::Contexts;
+use crate::state::Inherited;
 use crate::unwind::{MOST_FRAMES, Reach};
 
 /// The frames in a second of samples: 50 ms, at 64 ns for a frame.
@@ -38,7 +39,8 @@ pub(super) struct Used {
 }
 
 /// The frames that a tick brings.
-static FRAMES_PER_TICK: AtomicU32 = AtomicU32::new(FRAMES_PER_SECOND);
+static FRAMES_PER_TICK: Inherited<AtomicU32> =
+    Inherited::new("the child is sampled at the same rate", AtomicU32::new(FRAMES_PER_SECOND));
 
 /// Sets the number of ticks in a second.
 pub(crate) fn set_rate(ticks_per_second: u32) {

@@ -8,8 +8,8 @@ use core::hint::spin_loop;
 use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
+use super::storage::Contexts;
 use crate::arch;
-use crate::per_process::Contexts;
 use crate::unwind::{MOST_FRAMES, Trail};
 
 /// The number of buffers: as many as fit into one huge page, with which no kernel then backs them.

@@ -9,8 +9,8 @@ use core::sync::atomic::Ordering::Release;
 use gmon::encode::side_file::{CutReason, Place};
 use gmon::layout::side_file::THREAD;
 
+use super::storage::{Contexts, MOST_NODES, OBJECT_SHIFT, PLACE};
 use super::tree::ROOT;
-use crate::per_process::{Contexts, MOST_NODES, OBJECT_SHIFT, PLACE};
 use crate::unwind::{Cut, Ending};
 
 /// The frames that are kept of a stack that is too deep. If such a recursion calls itself at several places, each sample has a
@@ -147,10 +147,10 @@ fn innermost(frames: &[u64], most: usize) -> &[u64] {
 mod tests {
     use core::sync::atomic::Ordering::Relaxed;
 
+    use super::super::storage::position;
     use super::super::threads;
     use super::*;
     use crate::arch::set_entry_index;
-    use crate::per_process::position;
 
     /// The nodes as (parent, address, ticks).
     fn nodes(contexts: &Contexts) -> Vec<(u32, u64, u64)> {

@@ -15,9 +15,9 @@ use core::{ptr, slice};
 
 use gmon::encode::side_file::CutReason;
 
+use super::storage::{Contexts, Frozen};
 use super::tree::NodeRef;
 use crate::os::map;
-use crate::per_process::{Contexts, Frozen};
 
 impl Contexts {
     /// See [`super::freeze`]. Without memory, the file gets the ticks of the nodes at the time when it is written: other threads may then

@@ -11,9 +11,9 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use gmon::encode::side_file::{IdentityBytes, ObjectItem};
 use gmon::layout::side_file::{FIRST_RESERVED, OBJECTS};
 
+use super::storage::{CONTEXTS, Changing, Contexts, PLACE, encode_object, key_of};
 use super::tree::without_mark;
 use crate::os::{Fd, PAGE};
-use crate::per_process::{Changing, Contexts, PER_PROCESS, PLACE, encode_object, key_of};
 use crate::unwind::{Description, describe_later, stays};
 
 /// The segments of the tree that are mapped from the start on: 15,359 nodes. Most programs need no more.
@@ -34,14 +34,14 @@ const MOST_AT_ONCE: usize = 8;
 ///
 /// # Safety
 ///
-/// As for `LiveParts::begin`: see `per_process`.
+/// As for `LiveParts::begin`: see `storage`.
 pub(crate) unsafe fn begin_live(
     file: Fd,
     (start, length): (*mut c_void, usize),
     offset: usize,
     bins: Range<usize>,
 ) -> bool {
-    let contexts = &PER_PROCESS.memory.contexts;
+    let contexts: &Contexts = &CONTEXTS;
     // SAFETY: the caller's promise.
     unsafe { contexts.live.begin(start, length, contexts.threads.all().len(), bins) };
     contexts.tree.live.offset.store(offset, Relaxed);
@@ -55,13 +55,13 @@ pub(crate) unsafe fn begin_live(
 
 /// Whether ticks are counted in the live side file.
 pub(crate) fn is_live() -> bool {
-    PER_PROCESS.memory.contexts.live.is_there()
+    CONTEXTS.live.is_there()
 }
 
 /// Maps nodes before a seccomp filter may forbid that.
 pub(crate) fn reserve_live() {
     if is_live() {
-        let tree = &PER_PROCESS.memory.contexts.tree;
+        let tree = &CONTEXTS.tree;
         let _ = (0..SEGMENTS_BEHIND_FILTER).all(|number| tree.segment_or_new(number).is_some());
     }
 }
@@ -69,7 +69,7 @@ pub(crate) fn reserve_live() {
 /// Copies the tree to memory of its own, because another file will replace the live side file. The result is false if there is no
 /// memory for that. Call this when no ticks are counted any more.
 pub(crate) fn leave_live() -> bool {
-    PER_PROCESS.memory.contexts.leave_file()
+    CONTEXTS.leave_file()
 }
 
 impl Contexts {

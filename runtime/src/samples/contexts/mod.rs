@@ -18,6 +18,7 @@ mod chains;
 mod frozen;
 mod live;
 mod settling;
+pub(crate) mod storage;
 pub(crate) mod threads;
 mod tree;
 
@@ -33,19 +34,20 @@ use gmon::encode::side_file::CutReason;
 use crate::arch::{self, thread_pointer};
 use crate::os::linked::sampled;
 use crate::os::{WALKS_STACKS, a_moment};
-pub(crate) use crate::per_process::PLACE;
-use crate::per_process::{Contexts, PER_PROCESS, WHILE_CLOSING};
+use crate::state::Inherited;
 use crate::unwind::{Frame, Searches, Stack, is_closing, stays, walk_stack};
 
 use budget::Used;
 pub(crate) use budget::set_rate;
 use buffers::{Buffer, NoWalks};
 pub(crate) use live::{begin_live, is_live, leave_live, reserve_live};
+use storage::WHILE_CLOSING;
+pub(crate) use storage::{CONTEXTS, Changing, Contexts, LiveParts, OTHERS, PLACE, THREADS, ThreadEntry, size_of_parts};
 use tree::without_mark;
 pub(crate) use tree::{NodeRef, ROOT};
 
 /// Whether calling contexts are wanted.
-static IS_KEPT: AtomicBool = AtomicBool::new(false);
+static IS_KEPT: Inherited<AtomicBool> = Inherited::new("what the user asked for", AtomicBool::new(false));
 
 /// Keeps calling contexts from now on. Called at start-up.
 ///
@@ -53,7 +55,7 @@ static IS_KEPT: AtomicBool = AtomicBool::new(false);
 /// programs in valgrind have no contexts.
 pub(crate) fn keep() {
     if WALKS_STACKS && !arch::is_in_valgrind() {
-        buffers::map(&PER_PROCESS.memory.contexts);
+        buffers::map(&CONTEXTS);
         IS_KEPT.store(true, Relaxed);
     }
 }
@@ -61,20 +63,20 @@ pub(crate) fn keep() {
 /// Tells threads apart from now on. Called at start-up.
 pub(crate) fn tell_threads() {
     if WALKS_STACKS {
-        PER_PROCESS.memory.contexts.threads.map();
+        CONTEXTS.threads.map();
     }
 }
 
 /// What is counted by thread; `None` if threads are not told apart, or there are no contexts.
 pub(crate) fn by_thread() -> Option<&'static Contexts> {
-    let contexts = &PER_PROCESS.memory.contexts;
+    let contexts: &Contexts = &CONTEXTS;
     (are_kept() && !contexts.threads.all().is_empty()).then_some(contexts)
 }
 
 /// Sets the name of a thread, padded with zeros, if threads are told apart. `number` is the system's. Called in signal handlers.
 #[allow(dead_code, reason = "not all systems report the names of other threads")]
 pub(crate) fn name_thread(number: i32, name: [u64; 2]) {
-    threads::name(&PER_PROCESS.memory.contexts, number, name);
+    threads::name(&CONTEXTS, number, name);
 }
 
 /// Whether calling contexts are kept.
@@ -85,7 +87,7 @@ pub(crate) fn are_kept() -> bool {
 /// Counts the ticks that `count_in_bins` counts for the innermost frame of a stack, which `is_outside` of the bins or not. Called in
 /// signal handlers.
 pub(super) fn count(stack: Stack<'_>, is_outside: bool, count_in_bins: impl FnOnce() -> u32) {
-    let contexts = &PER_PROCESS.memory.contexts;
+    let contexts: &Contexts = &CONTEXTS;
     // Taken before the bins are raised: see `wait_for_walks`.
     let buffer = Buffer::take(contexts);
     let ticks = count_in_bins();
@@ -102,7 +104,7 @@ pub(super) fn count(stack: Stack<'_>, is_outside: bool, count_in_bins: impl FnOn
 /// Counts ticks that came without a stack, outside of the bins or not.
 pub(super) fn count_without_stack(is_outside: bool, ticks: u32) {
     if are_kept() && ticks > 0 {
-        let contexts = &PER_PROCESS.memory.contexts;
+        let contexts: &Contexts = &CONTEXTS;
         contexts.count_cut(CutReason::NO_STACK, ticks);
         contexts.count_outside(is_outside, ticks);
     }
@@ -112,14 +114,14 @@ pub(super) fn count_without_stack(is_outside: bool, ticks: u32) {
 /// tick in the bins is in the tree too. The walk of this thread, which a fatal signal has interrupted for good, is not waited for.
 pub(crate) fn wait_for_walks() {
     if are_kept() {
-        buffers::wait_for_walks(&PER_PROCESS.memory.contexts, thread_pointer(), patience());
+        buffers::wait_for_walks(&CONTEXTS, thread_pointer(), patience());
     }
 }
 
 /// Waits until no other thread's handler walks a stack, and lets none begin as long as the result is kept: handlers then count
 /// their ticks under [`CutReason::NO_BUFFER`]. `None` without stacks.
 pub(crate) fn hold_walks() -> Option<NoWalks<'static>> {
-    are_kept().then(|| buffers::hold(&PER_PROCESS.memory.contexts, thread_pointer(), patience()))
+    are_kept().then(|| buffers::hold(&CONTEXTS, thread_pointer(), patience()))
 }
 
 /// Waits a moment at each call, until the result is false: a handler has then not come to its end for a tenth of a second. A
@@ -144,40 +146,40 @@ pub(crate) fn patience() -> impl FnMut() -> bool {
 /// bins have all these ticks. Only the thread that may write the file may call this.
 pub(crate) fn freeze() {
     if are_kept() {
-        PER_PROCESS.memory.contexts.freeze();
+        CONTEXTS.freeze();
     }
 }
 
 /// The number of the last node of the tree now.
 pub(crate) fn last_node() -> u32 {
-    PER_PROCESS.memory.contexts.tree.nodes.load(SeqCst)
+    CONTEXTS.tree.nodes.load(SeqCst)
 }
 
 /// Forgets the ticks that [`freeze`] kept.
 pub(crate) fn thaw() {
-    PER_PROCESS.memory.contexts.frozen.clear();
+    CONTEXTS.frozen.clear();
 }
 
 /// Passes every node of the tree up to the node `last` to `each`, parents before their children, with the ticks for the file.
 pub(crate) fn each_node(last: u32, each: impl FnMut(NodeRef)) {
-    PER_PROCESS.memory.contexts.each_node(last, each);
+    CONTEXTS.each_node(last, each);
 }
 
 /// Passes the ticks for the file of which no stack is known to `each`, by reason.
 pub(crate) fn each_cut(each: impl FnMut(CutReason, u64)) {
-    PER_PROCESS.memory.contexts.each_cut(each);
+    CONTEXTS.each_cut(each);
 }
 
 /// Whether there are ticks, in the tree or in the sums.
 pub(crate) fn has_ticks() -> bool {
     let mut has_ticks = false;
     each_cut(|_, _| has_ticks = true);
-    has_ticks || PER_PROCESS.memory.contexts.tree.has_nodes()
+    has_ticks || CONTEXTS.tree.has_nodes()
 }
 
 /// Passes each run-time address to `each`. An address may be in several nodes.
 pub(crate) fn each_address(mut each: impl FnMut(usize)) {
-    PER_PROCESS.memory.contexts.tree.each(|_, node| {
+    CONTEXTS.tree.each(|_, node| {
         if node.address != 0 && node.address & PLACE == 0 {
             each(node.address as usize);
         }
@@ -185,16 +187,16 @@ pub(crate) fn each_address(mut each: impl FnMut(usize)) {
 }
 
 /// Replaces run-time addresses by places: `place` returns the place of an address, with the number of the object in the bits
-/// from [`OBJECT_SHIFT`](crate::per_process::OBJECT_SHIFT) on, or `None` to leave the address as it is. The second argument says whether the samples with the
+/// from [`OBJECT_SHIFT`](storage::OBJECT_SHIFT) on, or `None` to leave the address as it is. The second argument says whether the samples with the
 /// address came while a thread was in `dlclose`, since the previous call; others are from before. Handlers may add nodes at the
 /// same time. Unless `has_changed`, nothing is done if no sample came while a thread was in `dlclose`.
 pub(crate) fn settle(has_changed: bool, place: impl FnMut(usize, bool) -> Option<usize>) {
-    PER_PROCESS.memory.contexts.settle(has_changed, place);
+    CONTEXTS.settle(has_changed, place);
 }
 
 /// The address of a node.
 pub(crate) fn address(number: u32) -> u64 {
-    PER_PROCESS.memory.contexts.tree.node(number).map_or(0, |node| without_mark(node.address.load(Relaxed)))
+    CONTEXTS.tree.node(number).map_or(0, |node| without_mark(node.address.load(Relaxed)))
 }
 
 /// A walk that is under way.

@@ -2,8 +2,8 @@
 
 use core::sync::atomic::Ordering::SeqCst;
 
+use super::storage::{Contexts, PLACE};
 use super::tree::can_go;
-use crate::per_process::{Contexts, PLACE};
 
 impl Contexts {
     /// See [`super::settle`].
@@ -25,8 +25,8 @@ impl Contexts {
 
 #[cfg(test)]
 mod tests {
+    use super::super::storage::WHILE_CLOSING;
     use super::*;
-    use crate::per_process::WHILE_CLOSING;
     use crate::unwind::Ending;
 
     /// The nodes as (parent, address, ticks).

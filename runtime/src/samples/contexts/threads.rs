@@ -10,9 +10,9 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
+use super::storage::{Contexts, NAMES, OTHERS, THREADS, ThreadEntry};
 use crate::arch::{entry_index, set_entry_index};
 use crate::os::{name_of_thread, store_thread_name, thread_id};
-use crate::per_process::{Contexts, NAMES, OTHERS, THREADS, ThreadEntry};
 
 /// The index of the entry of this thread, for which ticks are counted. Not for code below mcount.
 pub(super) fn count(contexts: &Contexts, ticks: u32) -> usize {

@@ -10,7 +10,7 @@
 use core::ops::RangeInclusive;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
-use crate::per_process::{ContextNode, ContextTree, GROUP, PLACE, Segment, WHILE_CLOSING, position};
+use super::storage::{ContextNode, ContextTree, GROUP, PLACE, Segment, WHILE_CLOSING, position};
 use crate::unwind::stays;
 
 /// The number of the root.
@@ -183,8 +183,8 @@ mod tests {
     use std::collections::HashMap;
     use std::thread;
 
+    use super::super::storage::{Contexts, MOST_NODES};
     use super::*;
-    use crate::per_process::{Contexts, MOST_NODES};
 
     /// The ticks of each chain, as addresses from the outermost on.
     fn chains(tree: &ContextTree) -> HashMap<Vec<u64>, u64> {

@@ -78,6 +78,8 @@ pub(crate) fn report() {}
 
 pub(crate) fn after_fork_in_child() {}
 
+crate::state::reset_list! {}
+
 pub(crate) fn to_be_blocked(signals: SignalSet) -> SignalSet {
     signals
 }

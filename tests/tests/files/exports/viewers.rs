@@ -11,20 +11,51 @@ use gmon_tests::directory;
 use super::profiled::Profiled;
 use crate::clients::{self, Client, client, python, script};
 
+/// The browser shows a page for 30 seconds of a clock that stands still while the page loads something. On a busy machine, the clock
+/// could end before speedscope's table has rows, so the page loads a pipe, until the table has rows.
+const UNTIL_SHOWN: &str = "
+    new Image().src = 'file://PIPE';
+    const look = () => document.querySelector('tr') && console.log('the table has rows');
+    new MutationObserver(look).observe(document, {childList: true, subtree: true});
+";
+
 /// The page of speedscope after loading a file, and what its scripts said. `None` if this system lacks a part.
 fn speedscope(file: &str) -> Option<(String, String)> {
     let page = clients::installed("npm/node_modules/speedscope/dist/release/index.html")?;
     let (chromium, python) = (Client::chromium().found()?, python(&["base64"])?);
     let loader = format!("{file}.js");
     // The page loads a script, as speedscope's own command makes it.
-    fs::write(&loader, client(&python, &[&script("speedscope_loader.py"), file])).unwrap();
-    let mut browser = Command::new(chromium);
+    let mut script = client(&python, &[&script("speedscope_loader.py"), file]);
+    let pipe = format!("{file}.pipe");
+    let _ = fs::remove_file(&pipe);
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    script.push_str(&UNTIL_SHOWN.replace("PIPE", &pipe));
+    fs::write(&loader, script).unwrap();
+    // A browser that shows no table ends after ten minutes.
+    let mut browser = Command::new("timeout");
+    browser.arg("600").arg(chromium);
     browser.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]);
     browser.args(["--allow-file-access-from-files", "--window-size=1280,2000", "--virtual-time-budget=30000"]);
     browser.arg(format!("--user-data-dir={file}.chromium"));
     browser.arg(format!("file://{}#view=sandwich&localProfilePath={loader}", page.canonicalize().unwrap().display()));
-    let output = browser.output().unwrap();
-    let [shown, said] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    let mut child = browser.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let said = std::thread::spawn(move || {
+        let mut said = String::new();
+        for line in stderr.split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line);
+            if line.contains("the table has rows") && !said.contains("the table has rows") {
+                // When the browser has opened the pipe, its end is there, and the page has loaded everything.
+                let pipe = pipe.clone();
+                std::thread::spawn(move || fs::OpenOptions::new().write(true).open(&pipe).map(drop));
+            }
+            said.push_str(&line);
+            said.push('\n');
+        }
+        said
+    });
+    let output = child.wait_with_output().unwrap();
+    let (shown, said) = (String::from_utf8_lossy(&output.stdout).into_owned(), said.join().unwrap());
     assert!(output.status.success(), "{said}");
     Some((shown, said))
 }

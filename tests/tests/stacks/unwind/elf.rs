@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon_runtime::unwind::{Object, Section};
+use gmon_unwind::{Object, Section};
 use object::read::elf::ElfFile64;
 use object::read::elf::ProgramHeader;
 use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind, elf};

@@ -5,7 +5,8 @@ use std::process::Command;
 use std::sync::{Mutex, Once};
 
 use gmon_runtime::objects::publish;
-use gmon_runtime::unwind::{Cut, Ending, Frame, MOST_FRAMES, OUTERMOST_FRAMES, walk};
+use gmon_runtime::unwind::walk;
+use gmon_unwind::{Cut, Ending, Frame, MOST_FRAMES, OUTERMOST_FRAMES};
 
 use crate::unwind::compiled::programs;
 

@@ -58,12 +58,13 @@ fn library(target: &'static str) -> PathBuf {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let library = ["--crate-type", "rlib"];
         compile("gmon", &root.join("format/src/lib.rs"), target, &folder, &library);
+        compile("gmon_unwind", &root.join("runtime/unwind/src/lib.rs"), target, &folder, &library);
         compile(
             "gmon_runtime",
             &root.join("runtime/src/lib.rs"),
             target,
             &folder,
-            &[&library[..], &["--extern", "gmon"]].concat(),
+            &[&library[..], &["--extern", "gmon", "--extern", "gmon_unwind"]].concat(),
         );
         let options = ["--crate-type", "staticlib", "-C", "lto", "--extern", "gmon_runtime"];
         compile("probe", &programs().join("probe.rs"), target, &folder, &options);

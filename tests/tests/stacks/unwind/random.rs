@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use gmon_runtime::unwind::{
+use gmon_unwind::{
     AArch64, Architecture, Cache, MOST_FRAMES, Machine, Memory, Object, Objects, Section, Tables, Walk, X86_64,
     evaluate,
 };
@@ -38,15 +38,9 @@ impl Machine for Words {
 fn walk<A: Architecture>(object: Object<'_>, words: Vec<usize>) {
     let memory = Words { words, written: HashMap::new() };
     let list = [object];
-    let tables = Tables {
-        objects: Objects::new(&list, 1),
-        later: None,
-        thread: 0,
-        cache: &Cache::<64>::new(),
-        signals: &SIGNALS,
-    };
+    let tables = Tables { objects: Objects::new(&list, 1), thread: 0, cache: &Cache::<64>::new(), signals: &SIGNALS };
     for context in [0x10_0000, usize::MAX - 64] {
-        let mut walk = Walk::<A, _, _>::new(&tables, &memory, context);
+        let mut walk = Walk::<A, _, _, _>::new(&tables, &memory, context);
         assert!(walk.by_ref().count() <= MOST_FRAMES as usize);
         assert!(walk.ending().is_some());
     }
@@ -137,7 +131,7 @@ fn the_made_section_is_sound() {
     let section = made(&[0x0c, 7, 8, 0x90, 1], &[0x44, 0x0e, 16]);
     let object = Object::new(0..usize::MAX, Section { address: 0x1000, bytes: &section }, Some(0));
     let cfa = |pc| object.rule::<X86_64>(pc).map(|found| found.rule.cfa);
-    use gmon_runtime::unwind::Cfa::Register;
+    use gmon_unwind::Cfa::Register;
     assert_eq!([cfa(0x2003), cfa(0x2004)], [Some(Register(7, 8)), Some(Register(7, 16))]);
     assert_eq!([cfa(0x1fff), cfa(0x2040)], [None; 2]);
 }

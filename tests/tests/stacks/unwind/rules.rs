@@ -7,7 +7,7 @@ use gimli::{
     BaseAddresses, CieOrFde, EhFrame, Encoding, Evaluation, EvaluationResult, Expression, LittleEndian, Location,
     Register, RegisterRule, UnwindContext, UnwindExpression, UnwindSection, UnwindTableRow, Value, Vendor,
 };
-use gmon_runtime::unwind::{AArch64, Architecture, Cfa, Machine, Memory, Place, Rule, X86_64, evaluate};
+use gmon_unwind::{AArch64, Architecture, Cfa, Machine, Memory, Place, Rule, X86_64, evaluate};
 
 use crate::unwind::compiled;
 use crate::unwind::elf::{Elf, library};

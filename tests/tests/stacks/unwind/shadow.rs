@@ -1,6 +1,6 @@
 //! The true chain of callers of a program, from its calls, returns, and signals.
 
-use gmon_runtime::unwind::Frame;
+use gmon_unwind::Frame;
 
 use crate::unwind::tracee::{Registers, Tracee};
 

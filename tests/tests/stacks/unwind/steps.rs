@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon_runtime::unwind::{Cache, Ending, Frame, Objects, Tables, Walk, X86_64};
+use gmon_unwind::{Cache, Ending, Frame, Objects, Tables, Walk, X86_64};
 
 use crate::unwind::compiled::programs;
 use crate::unwind::shadow::{Kind, Shadow, kind};
@@ -61,14 +61,9 @@ fn run(program: &Path) -> Outcome {
             tracee.find_objects();
         }
         let expected = shadow.chain(before.rip);
-        let tables = Tables {
-            objects: Objects::new(&tracee.objects, generation),
-            later: None,
-            thread: 0,
-            cache: &cache,
-            signals: &SIGNALS,
-        };
-        let mut walk = Walk::<X86_64, _, _>::new(&tables, &tracee, CONTEXT);
+        let tables =
+            Tables { objects: Objects::new(&tracee.objects, generation), thread: 0, cache: &cache, signals: &SIGNALS };
+        let mut walk = Walk::<X86_64, _, _, _>::new(&tables, &tracee, CONTEXT);
         let found: Vec<_> = walk.by_ref().collect();
         if found != expected || walk.ending() != Some(Ending::Outermost) {
             // Where a table is missing, a caller can be missing, or the chain is cut.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use gmon_runtime::os::{CONTEXT_PC, CONTEXT_REGISTERS};
-use gmon_runtime::unwind::{Memory, Object, Section};
+use gmon_unwind::{Memory, Object, Section};
 use nix::sys::personality::{self, Persona};
 use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::Signal;

@@ -12,12 +12,12 @@ mod threads;
 use alloc::vec::Vec;
 use core::mem;
 
+use crate::decode::Result;
+use crate::decode::cursor::Cursor;
 use crate::encode::side_file::CutReason;
 use crate::layout::side_file::{ELSEWHERE, RAW_MAPPING_SIZE};
-use crate::read::cursor::Cursor;
 use crate::side_file::content::SideFile;
 use crate::side_file::object::Mapping;
-use crate::side_file::read::result::Result;
 use nodes::RawNodes;
 use places::Places;
 use samples::Outside;

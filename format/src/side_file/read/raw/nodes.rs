@@ -5,13 +5,13 @@ use alloc::vec::Vec;
 use super::places::Places;
 use super::samples::Outside;
 use super::threads::RawThreads;
-use crate::Field;
+use crate::Part;
+use crate::decode::Result;
+use crate::decode::cursor::Cursor;
 use crate::encode::side_file::{CutReason, Place};
 use crate::layout::side_file::{ELSEWHERE, RAW_NODE_SIZE, THREAD};
 use crate::older_rust::is_multiple;
-use crate::read::cursor::Cursor;
 use crate::side_file::content::{Added, Refused, SideFile};
-use crate::side_file::read::result::Result;
 
 /// The raw nodes of a file, in pieces.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl<'a> RawNodes<'a> {
         let first = content.u64()?;
         let size = content.left();
         if !is_multiple(size, RAW_NODE_SIZE as u64) {
-            return Err(Refused(Field::NodesSize, size).at(content.offset()));
+            return Err(Refused(Part::NodesSize, size).at(content.offset()));
         }
         self.pieces.push((first, *content));
         Ok(())
@@ -55,7 +55,7 @@ impl<'a> RawNodes<'a> {
         let mut adding = Adding { side, places, threads, indexes: Vec::with_capacity(most), unfinished: None };
         for (first, mut piece) in self.pieces {
             if first != adding.indexes.len() as u64 {
-                return Err(Refused(Field::FirstNode, first).at(piece.offset()));
+                return Err(Refused(Part::FirstNode, first).at(piece.offset()));
             }
             while piece.left() > 0 {
                 let raw = RawNode::read(&mut piece)?;
@@ -105,13 +105,13 @@ impl Adding<'_> {
         let parent = self.parent(raw)?;
         let place = self.place(raw.address);
         let index = self.side.push_context(parent, place, raw.ticks)?;
-        self.indexes.push(Some(u32::try_from(index).map_err(|_| Refused(Field::Items, index as u64))?));
+        self.indexes.push(Some(u32::try_from(index).map_err(|_| Refused(Part::Items, index as u64))?));
         Ok(Some(place))
     }
 
     /// The index of the parent in the tree.
     fn parent(&mut self, raw: &RawNode) -> Added<Option<usize>> {
-        let known = self.indexes.get(raw.parent as usize).ok_or(Refused(Field::Parent, u64::from(raw.parent)))?;
+        let known = self.indexes.get(raw.parent as usize).ok_or(Refused(Part::Parent, u64::from(raw.parent)))?;
         match known {
             _ if raw.parent == 0 => Ok(None),
             Some(parent) => Ok(Some(*parent as usize)),

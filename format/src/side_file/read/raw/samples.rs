@@ -6,10 +6,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::decode::Result;
 use crate::encode::side_file::Place;
 use crate::layout::side_file::{CUT, ELSEWHERE, KERNEL, MARKED, PROGRAM, SETTLED, THREAD};
 use crate::side_file::content::{Added, SideFile};
-use crate::side_file::read::result::Result;
 
 /// The bytes of code for each bin.
 const BIN: u64 = 4;

@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
+use crate::decode::Result;
+use crate::decode::cursor::Cursor;
 use crate::layout::side_file::{RAW_THREAD_SIZE, THREAD};
-use crate::read::cursor::Cursor;
 use crate::side_file::content::SideFile;
 use crate::side_file::counts::Thread;
-use crate::side_file::read::result::Result;
 
 /// The name of the entry for all threads that are not told apart, which has neither a number nor a name in memory.
 const OTHERS: &[u8] = b"(all other threads)";

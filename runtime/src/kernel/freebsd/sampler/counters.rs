@@ -16,6 +16,7 @@ use super::differences;
 use super::rate::profrate;
 use crate::os::{Errno, count_samples, give_way, map, system_time};
 use crate::samples::bins;
+use crate::state::Inherited;
 
 unsafe extern "C" {
     /// Any function of the C library: its address tells whether the C library has counters.
@@ -23,14 +24,18 @@ unsafe extern "C" {
 }
 
 /// The process's system time at the last reading, in nanoseconds.
-static READ_AT: AtomicU64 = AtomicU64::new(0);
+static READ_AT: Inherited<AtomicU64> =
+    Inherited::new("set by each start of the kernel's sampling, in the child too", AtomicU64::new(0));
 /// The process's system time at the reading before the last reading that found a change. In a process with one thread, the kernel has
 /// charged all system time before: a thread that is in a system call changes no counter.
-static CHARGED_UNTIL: AtomicU64 = AtomicU64::new(0);
+static CHARGED_UNTIL: Inherited<AtomicU64> =
+    Inherited::new("set by each start of the kernel's sampling, in the child too", AtomicU64::new(0));
 /// Whether system calls return to the program's code. In a dynamic program, they return to the C library, which has no counters.
-static CALLS_RETURN_TO_COUNTERS: AtomicBool = AtomicBool::new(false);
+static CALLS_RETURN_TO_COUNTERS: Inherited<AtomicBool> =
+    Inherited::new("the child is of the same program", AtomicBool::new(false));
 /// Set if ticks of a system call may be missing.
-static MAY_MISS_CHARGE: AtomicBool = AtomicBool::new(false);
+static MAY_MISS_CHARGE: Inherited<AtomicBool> =
+    Inherited::new("cleared where the child forgets its parent's ticks", AtomicBool::new(false));
 
 /// Starts the kernel's sampling.
 pub(super) fn start() -> Result<(), Errno> {

@@ -9,7 +9,7 @@ mod counters;
 #[path = "../../bsd/differences.rs"]
 mod differences;
 #[path = "../../bsd/interval.rs"]
-mod interval;
+pub(super) mod interval;
 #[path = "../../bsd/rate.rs"]
 mod rate;
 mod reader;

@@ -19,6 +19,7 @@ use crate::os::{
     Errno, block_signals, end_thread, exit_process, is_only_thread, map, process_time, processors, set_blocked_signals,
     start_thread, unmap, wait,
 };
+use crate::state::Inherited;
 
 unsafe extern "C" {
     /// The end of the profile, by the name for programs: the function is above this module.
@@ -26,13 +27,17 @@ unsafe extern "C" {
 }
 
 /// Set once the thread was started.
-static IS_STARTED: AtomicBool = AtomicBool::new(false);
+static IS_STARTED: Inherited<AtomicBool> =
+    Inherited::new("set where the child starts a thread of its own", AtomicBool::new(false));
 /// Set to make the thread end.
-static IS_OVER: AtomicBool = AtomicBool::new(false);
+static IS_OVER: Inherited<AtomicBool> =
+    Inherited::new("set where the child starts a thread of its own", AtomicBool::new(false));
 /// The error number if the thread could not be started; otherwise 0.
-static REFUSED: AtomicI32 = AtomicI32::new(0);
+static REFUSED: Inherited<AtomicI32> =
+    Inherited::new("set where the child starts a thread of its own", AtomicI32::new(0));
 /// The address of the thread's stack. The thread in the child of a `fork` uses the same address.
-static STACK: AtomicU64 = AtomicU64::new(0);
+static STACK: Inherited<AtomicU64> =
+    Inherited::new("set where the child starts a thread of its own", AtomicU64::new(0));
 const STACK_SIZE: usize = 64 << 10;
 
 const SECOND: u64 = 1_000_000_000;

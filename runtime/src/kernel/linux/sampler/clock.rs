@@ -3,12 +3,12 @@
 use core::ptr;
 use core::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
+use super::account::Account;
 use super::due::{settle, start_timer};
 use super::phase::first_expiry;
 use super::producer::{NOTHING, PRODUCER, RING, THREADS};
 use super::rate::is_wall;
 use crate::os::{TimeOf, Timer};
-use crate::per_process::Account;
 
 /// One thread's timer.
 pub(crate) struct Clock {

@@ -1,8 +1,8 @@
 //! Restarts timers as their accounts require, and counts the ticks that an account owes.
 
+use super::account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 use super::rate::{kernel_tick, period};
 use crate::os::{Errno, SAMPLING_SIGNAL, Timer, contains, pending_signals};
-use crate::per_process::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 use crate::samples::{self, bins};
 
 /// Starts a timer with its first expiry after `first` nanoseconds, or resumes the timer at the time `now` as its

@@ -10,18 +10,18 @@ use core::sync::atomic::{
 use super::mark::{OF_FIRST_PERIOD, OF_PROCESS, OF_RING, OF_THREAD, is_mark, value};
 use super::producer::{PROCESS, PRODUCER, has_ring};
 use super::rate::is_wall;
-use super::{clock, first_period, ring};
+use super::{account, clock, first_period, ring};
 use crate::arch::passing_handler;
 use crate::os::{
     Errno, SAMPLING_SIGNAL, SignalInfo, catch_signal, interrupted_pc, is_caught_by, is_programs, leave_to_program,
     let_signal_wait, programs_handler, uncatch_signal, without_signal,
 };
-use crate::per_process::PER_PROCESS;
 use crate::samples;
+use crate::state::Inherited;
 use crate::unwind::Stack;
 
 /// Whether the handler is installed.
-static CAUGHT: AtomicBool = AtomicBool::new(false);
+static CAUGHT: Inherited<AtomicBool> = Inherited::new("the child inherits the handler", AtomicBool::new(false));
 
 /// Calls `prepare` and installs the handler, unless that was done before.
 pub(super) fn put_in_place(prepare: impl FnOnce()) -> Result<(), Errno> {
@@ -72,11 +72,8 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
         }
         // Also while nothing is counted: an account that still runs must not owe this time later.
         let expiries = info.expiries();
-        let ticks = if of == OF_PROCESS {
-            PER_PROCESS.process_account.notice(expiries, pc)
-        } else {
-            clock::notice(expiries, pc)
-        };
+        let ticks =
+            if of == OF_PROCESS { account::OF_PROCESS.notice(expiries, pc) } else { clock::notice(expiries, pc) };
         samples::count(pc, ticks, Stack::Interrupted(context));
         return 0;
     }

@@ -1,7 +1,9 @@
 //! The value that the runtime's timers send with their signal: an address inside an array of the runtime, which tells
 //! the signals from the program's.
 
-static VALUES: [u8; 4] = [0; 4];
+use crate::state::Inherited;
+
+static VALUES: Inherited<[u8; 4]> = Inherited::new("never changes", [0; 4]);
 
 /// The kind of a thread's timer.
 pub(super) const OF_THREAD: usize = 0;

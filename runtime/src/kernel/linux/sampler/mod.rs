@@ -6,6 +6,7 @@
 //!
 //! Timers send a signal of the runtime: SIGPROF and the interval timer belong to the program.
 
+pub(super) mod account;
 mod attach;
 mod capacity;
 mod clock;
@@ -15,15 +16,15 @@ mod handler;
 mod mark;
 mod phase;
 mod plan;
-mod process;
+pub(super) mod process;
 mod producer;
 mod rate;
 mod records;
 mod report;
-mod ring;
+pub(super) mod ring;
 
 use core::sync::atomic::{
-    AtomicU32,
+    AtomicU32, AtomicU64,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -32,13 +33,22 @@ pub(crate) use handler::{blocked_as_told, to_be_blocked};
 pub(crate) use plan::{HIGHEST_RATE, Sampler, Wish};
 pub(crate) use rate::{is_wall, profrate};
 
+use crate::file::add_counted_time;
 use crate::message::{say, say_error};
 use crate::os::{Errno, numbers, process_time};
-use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
+use crate::state::{Inherited, Reset, resets};
 use crate::text::Digits;
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
 use producer::{NOTHING, PROCESS, PRODUCER, RING, RING_REFUSED, THREADS, has_ring, tell};
+
+/// The time while the sampler is stopped.
+const STOPPED_SINCE: u64 = u64::MAX;
+
+resets! {
+    /// The process's CPU time when the sampler last started; [`STOPPED_SINCE`] while the sampler is stopped.
+    static COUNTING_SINCE: Reset<AtomicU64, { STOPPED_SINCE as i128 }> = Reset::new();
+}
 
 /// Chooses what produces the ticks, as close to the user's wish as possible, and reports differences. Called at
 /// start-up; without this call, threads have timers.
@@ -106,14 +116,14 @@ pub(crate) fn stop() {
 /// Adds the CPU time since the last start of the sampler to the time in which ticks are due, and counts on from the process's
 /// CPU time `now`; `u64::MAX` stands for a sampler that is stopped. The sampler may already run, or may already be stopped.
 fn count_time_from(now: u64) {
-    let since = PER_PROCESS.counting_since.swap(now, Relaxed);
+    let since = COUNTING_SINCE.swap(now, Relaxed);
     let end = if now == u64::MAX { process_time().unwrap_or(0) } else { now };
-    PER_PROCESS.counted_time.fetch_add(end.saturating_sub(since), Relaxed);
+    add_counted_time(end.saturating_sub(since));
 }
 
 /// Adds the CPU time up to now to the time in which ticks are due, if the sampler runs.
 fn count_time() {
-    if PER_PROCESS.counting_since.load(Relaxed) != u64::MAX
+    if COUNTING_SINCE.load(Relaxed) != u64::MAX
         && let Some(now) = process_time()
     {
         count_time_from(now);
@@ -135,7 +145,10 @@ pub(crate) fn can_end_by_signal(permits: impl Fn(usize, [usize; 3]) -> bool) -> 
 }
 
 /// The producer of the ticks before [`stop_for_good`].
-static STOPPED: AtomicU32 = AtomicU32::new(NOTHING);
+static STOPPED: Inherited<AtomicU32> = Inherited::new(
+    "the child is sampled as its parent is; without rings of its own it says so",
+    AtomicU32::new(NOTHING),
+);
 
 /// Stops the timers of the process, and those of threads by `stop_clocks`, and removes the handler. The result says
 /// whether there was a producer.

@@ -4,10 +4,8 @@
 //! ticks of a thread is its CPU time divided by the period. So the time to the first expiry differs from timer to
 //! timer.
 
-use core::sync::atomic::Ordering::Relaxed;
-
 use super::rate::{kernel_tick, period};
-use crate::per_process::PER_PROCESS;
+use crate::ownership::start_time;
 
 /// The time to the first expiry, in nanoseconds, of a timer for the thread or the process with this number.
 pub(super) fn first_expiry(number: i32) -> i64 {
@@ -16,7 +14,7 @@ pub(super) fn first_expiry(number: i32) -> i64 {
 
 /// A number of 32 bits for the thread or the process with this number. Each number of 32 bits is equally likely.
 pub(super) fn turn_of(number: i32) -> u32 {
-    turn(number, PER_PROCESS.start_time.load(Relaxed))
+    turn(number, start_time())
 }
 
 /// A number of 32 bits that differs from timer to timer. The system counts up the numbers of threads and processes, and

@@ -5,10 +5,11 @@
 //! interval timer alone. On older kernels, the timer is that interval timer, `ITIMER_PROF`, with SIGPROF.
 
 use core::sync::atomic::{
-    AtomicBool,
+    AtomicBool, AtomicI32,
     Ordering::{Relaxed, SeqCst},
 };
 
+use super::account;
 use super::due;
 use super::handler::pass_on_expiry;
 use super::mark::{OF_PROCESS, value};
@@ -19,14 +20,21 @@ use crate::os::{
     set_interval_timer, system_release,
 };
 use crate::ownership::PROCESS;
-use crate::per_process::{NO_TIMER, PER_PROCESS};
+use crate::state::{Inherited, Reset, resets};
 
 /// Values in place of the kernel's number of the timer: no timer, or the interval timer.
-const NONE: i32 = NO_TIMER;
+const NONE: i32 = -1;
 const INTERVAL: i32 = -2;
 
 /// Whether the signal of a POSIX timer goes to the thread that runs, and not to the first thread.
-static COMES_TO_WHO_RUNS: AtomicBool = AtomicBool::new(false);
+static COMES_TO_WHO_RUNS: Inherited<AtomicBool> = Inherited::new("the same system", AtomicBool::new(false));
+
+resets! {
+    /// The kernel's number of the timer, or a negative value that replaces it.
+    static TIMER: Reset<AtomicI32, { NONE as i128 }> = Reset::new();
+    /// Whether the program uses the interval timer.
+    static IS_INTERVAL_TIMER_TAKEN: Reset<AtomicBool> = Reset::new();
+}
 
 /// Prepares for later calls, which may be below mcount.
 pub(super) fn prepare() {
@@ -35,7 +43,7 @@ pub(super) fn prepare() {
 
 /// Starts the timer, and creates the timer if necessary. May be called below mcount.
 pub(super) fn start() -> Result<(), Errno> {
-    match PER_PROCESS.process_timer.load(SeqCst) {
+    match TIMER.load(SeqCst) {
         NONE => {}
         INTERVAL => return start_interval_timer(),
         timer => return start_timer(Timer(timer)),
@@ -43,7 +51,7 @@ pub(super) fn start() -> Result<(), Errno> {
     if COMES_TO_WHO_RUNS.load(Relaxed)
         && let Ok(timer) = Timer::for_process(SAMPLING_SIGNAL, value(OF_PROCESS))
     {
-        if let Err(other) = PER_PROCESS.process_timer.compare_exchange(NONE, timer.0, SeqCst, SeqCst) {
+        if let Err(other) = TIMER.compare_exchange(NONE, timer.0, SeqCst, SeqCst) {
             timer.delete(); // another thread was quicker
             return start_timer(Timer(other));
         }
@@ -53,29 +61,29 @@ pub(super) fn start() -> Result<(), Errno> {
         return Err(Errno::EBUSY); // the program uses SIGPROF
     }
     catch_signal(SIGPROF, pass_on_expiry)?;
-    PER_PROCESS.process_timer.store(INTERVAL, SeqCst);
+    TIMER.store(INTERVAL, SeqCst);
     start_interval_timer()
 }
 
 /// Starts the POSIX timer.
 fn start_timer(timer: Timer) -> Result<(), Errno> {
-    due::start_timer(timer, &PER_PROCESS.process_account, process_time(), first_expiry(PROCESS.load(Relaxed)))
+    due::start_timer(timer, &account::OF_PROCESS, process_time(), first_expiry(PROCESS.load(Relaxed)))
 }
 
 /// Counts the ticks of the POSIX timer that are due and that the kernel has not noticed yet. `is_last` says that no
 /// more ticks come.
 pub(super) fn settle(is_last: bool) {
-    if PER_PROCESS.process_timer.load(SeqCst) >= 0
+    if TIMER.load(SeqCst) >= 0
         && let Some(now) = process_time()
     {
-        due::settle(&PER_PROCESS.process_account, now, true, is_last);
+        due::settle(&account::OF_PROCESS, now, true, is_last);
     }
 }
 
 /// Starts the interval timer, if the program does not use it.
 fn start_interval_timer() -> Result<(), Errno> {
     if ![0, microseconds()].contains(&interval_timer()) {
-        PER_PROCESS.is_interval_timer_taken.store(true, SeqCst);
+        IS_INTERVAL_TIMER_TAKEN.store(true, SeqCst);
         return Ok(());
     }
     set_interval_timer(microseconds())
@@ -88,19 +96,19 @@ fn microseconds() -> i64 {
 
 /// Stops the timer.
 pub(super) fn stop() {
-    match PER_PROCESS.process_timer.load(SeqCst) {
+    match TIMER.load(SeqCst) {
         NONE => {}
         INTERVAL => match interval_timer() {
             0 => {}
             found if found == microseconds() => {
                 let _ = set_interval_timer(0);
             }
-            _ => PER_PROCESS.is_interval_timer_taken.store(true, SeqCst), // the program has set it meanwhile
+            _ => IS_INTERVAL_TIMER_TAKEN.store(true, SeqCst), // the program has set it meanwhile
         },
         timer => {
             let _ = Timer(timer).set(0, 0);
             if let Some(now) = process_time() {
-                PER_PROCESS.process_account.stop(now);
+                account::OF_PROCESS.stop(now);
             }
         }
     }
@@ -108,6 +116,5 @@ pub(super) fn stop() {
 
 /// Whether the program uses the interval timer or its signal.
 pub(super) fn is_taken() -> bool {
-    PER_PROCESS.is_interval_timer_taken.load(SeqCst)
-        || PER_PROCESS.process_timer.load(SeqCst) == INTERVAL && !is_caught_by(SIGPROF, pass_on_expiry)
+    IS_INTERVAL_TIMER_TAKEN.load(SeqCst) || TIMER.load(SeqCst) == INTERVAL && !is_caught_by(SIGPROF, pass_on_expiry)
 }

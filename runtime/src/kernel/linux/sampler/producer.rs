@@ -5,9 +5,13 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::SeqCst};
 use super::ring;
 use crate::file::{self, Sampled};
 use crate::ownership::is_ours;
+use crate::state::Inherited;
 
 /// What produces the ticks: one of the following.
-pub(super) static PRODUCER: AtomicU32 = AtomicU32::new(THREADS);
+pub(super) static PRODUCER: Inherited<AtomicU32> = Inherited::new(
+    "the child is sampled as its parent is; without rings of its own it says so",
+    AtomicU32::new(THREADS),
+);
 /// A timer for each thread.
 pub(super) const THREADS: u32 = 0;
 /// The process's timer.
@@ -18,10 +22,13 @@ pub(super) const RING: u32 = 2;
 pub(super) const NOTHING: u32 = 3;
 
 /// Whether any thread got a timer.
-pub(super) static HAS_TIMERS: AtomicBool = AtomicBool::new(false);
+pub(super) static HAS_TIMERS: Inherited<AtomicBool> =
+    Inherited::new("what was refused serves no better in the child, which says so", AtomicBool::new(false));
 /// The error of a timer for a thread, and of a ring for the child of a fork; 0 for none.
-pub(super) static THREAD_REFUSED: AtomicI32 = AtomicI32::new(0);
-pub(super) static RING_REFUSED: AtomicI32 = AtomicI32::new(0);
+pub(super) static THREAD_REFUSED: Inherited<AtomicI32> =
+    Inherited::new("what was refused serves no better in the child, which says so", AtomicI32::new(0));
+pub(super) static RING_REFUSED: Inherited<AtomicI32> =
+    Inherited::new("what was refused serves no better in the child, which says so", AtomicI32::new(0));
 
 /// Says in the side file what produces the ticks.
 pub(super) fn tell() {

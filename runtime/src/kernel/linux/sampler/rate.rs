@@ -4,13 +4,17 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::plan::DEFAULT_RATE;
 use crate::os::ticks_per_second;
+use crate::state::Inherited;
 
 /// Samples per second: of CPU time, or of wall-clock time if `WALL` is set.
-static RATE: AtomicU32 = AtomicU32::new(DEFAULT_RATE);
-static WALL: AtomicBool = AtomicBool::new(false);
+static RATE: Inherited<AtomicU32> =
+    Inherited::new("what the user asked for, and what the system has", AtomicU32::new(DEFAULT_RATE));
+static WALL: Inherited<AtomicBool> =
+    Inherited::new("what the user asked for, and what the system has", AtomicBool::new(false));
 
 /// How often per second the kernel checks timers of CPU time; 0 if that is not known yet.
-static TICKS: AtomicU32 = AtomicU32::new(0);
+static TICKS: Inherited<AtomicU32> =
+    Inherited::new("what the user asked for, and what the system has", AtomicU32::new(0));
 
 const NANOSECONDS: i64 = 1_000_000_000;
 

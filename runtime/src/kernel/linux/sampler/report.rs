@@ -5,9 +5,9 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use super::producer::{HAS_TIMERS, NOTHING, PROCESS, PRODUCER, RING, RING_REFUSED, THREAD_REFUSED, THREADS};
 use super::rate::{is_wall, period, profrate};
 use super::{handler, process, ring};
+use crate::file::counted_time;
 use crate::message::{say, say_error};
 use crate::os::Errno;
-use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 use crate::text::Digits;
 
@@ -27,7 +27,7 @@ pub(super) fn report() {
     }
     let lost = ring::report();
     let came = bins::ticks() + lost;
-    let expected = PER_PROCESS.counted_time.load(Relaxed) / period().max(1) as u64;
+    let expected = counted_time() / period().max(1) as u64;
     // The ring keeps samples without the signal until the ring is full.
     let taken: &[u8] = if came >= expected && PRODUCER.load(SeqCst) != RING {
         b""

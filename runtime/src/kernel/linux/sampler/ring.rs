@@ -19,8 +19,8 @@ use crate::os::{
     Errno, PERF_ORDER, PERF_PROGRAM_COUNTER, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals,
     make_present, map, sample_on, set_blocked_signals,
 };
-use crate::per_process::PER_PROCESS;
 use crate::samples::{self, bins, contexts};
+use crate::state::{Inherited, Reset, resets};
 use crate::text::Digits;
 use crate::unwind::{CopiedStack, Stack};
 
@@ -44,21 +44,32 @@ struct Ring {
 }
 
 /// The array of rings.
-static RINGS: AtomicPtr<Ring> = AtomicPtr::new(core::ptr::null_mut());
+static RINGS: Inherited<AtomicPtr<Ring>> =
+    Inherited::new("the memory of a list that is empty in the child", AtomicPtr::new(core::ptr::null_mut()));
 
 /// The timer that has the rings read; -1 for none.
-static READER: AtomicI32 = AtomicI32::new(-1);
+static READER: Inherited<AtomicI32> = Inherited::new("set with the child's own rings", AtomicI32::new(-1));
 /// The CPU time of the process between two reads of the rings.
-static INTERVAL_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
+static INTERVAL_NANOSECONDS: Inherited<AtomicU64> = Inherited::new("set with the child's own rings", AtomicU64::new(0));
 
 /// The bytes of the stack in each sample; 0 for none.
-static STACK: AtomicU32 = AtomicU32::new(0);
+static STACK: Inherited<AtomicU32> = Inherited::new("set with the child's own rings", AtomicU32::new(0));
 
 /// Whether a copy of a stack ended at a page that nothing had touched.
-static HAS_UNTOUCHED: AtomicBool = AtomicBool::new(false);
+static HAS_UNTOUCHED: Inherited<AtomicBool> =
+    Inherited::new("tells about the functions of the program, which the child has too", AtomicBool::new(false));
 
 /// Whether only the program's own code is sampled, because sampling the kernel requires privileges.
-static ONLY_PROGRAM: AtomicBool = AtomicBool::new(false);
+static ONLY_PROGRAM: Inherited<AtomicBool> = Inherited::new("set with the child's own rings", AtomicBool::new(false));
+
+resets! {
+    /// The number of rings.
+    static NUMBER: Reset<AtomicUsize> = Reset::new();
+    /// The samples for which there was no room in the rings.
+    static LOST: Reset<AtomicU64> = Reset::new();
+    /// The number of times that the kernel paused the rings.
+    static THROTTLED: Reset<AtomicU32> = Reset::new();
+}
 
 /// Stops the timer that has the rings read.
 pub(super) fn stop_reader() {
@@ -110,12 +121,12 @@ fn open_all(rate: u32, capacity: Capacity) -> Result<(), Errno> {
             Ok(memory) => {
                 let (start, length) = memory.parts();
                 // SAFETY: there are at most as many rings as processors, and zeros are a valid ring.
-                let ring = unsafe { &*rings.add(PER_PROCESS.rings.load(SeqCst)) };
+                let ring = unsafe { &*rings.add(NUMBER.load(SeqCst)) };
                 ring.start.store(start, SeqCst);
                 ring.length.store(length, SeqCst);
                 ring.busy.store(false, SeqCst);
                 ring.full.store(false, SeqCst);
-                let rings = PER_PROCESS.rings.fetch_add(1, SeqCst) + 1;
+                let rings = NUMBER.fetch_add(1, SeqCst) + 1;
                 if capacity.stack() > 0 && rings.saturating_mul(capacity.pages) > MOST_PAGES_OF_ALL {
                     close();
                     return Err(Errno::ENOMEM);
@@ -126,8 +137,8 @@ fn open_all(rate: u32, capacity: Capacity) -> Result<(), Errno> {
                 only_program = true;
                 continue;
             }
-            Err(Errno::ENODEV) => {} // the processor is offline
-            Err(Errno::EINVAL) if PER_PROCESS.rings.load(SeqCst) > 0 => break, // there are no more processors
+            Err(Errno::ENODEV) => {}                                // the processor is offline
+            Err(Errno::EINVAL) if NUMBER.load(SeqCst) > 0 => break, // there are no more processors
             Err(error) => {
                 close();
                 return Err(error);
@@ -140,7 +151,7 @@ fn open_all(rate: u32, capacity: Capacity) -> Result<(), Errno> {
 }
 
 fn close() {
-    let number = PER_PROCESS.rings.swap(0, SeqCst);
+    let number = NUMBER.swap(0, SeqCst);
     for index in 0..number {
         // SAFETY: an open ring that nobody reads yet.
         unsafe { (*RINGS.load(SeqCst).add(index)).memory().close() };
@@ -183,7 +194,7 @@ impl Ring {
 
 fn for_each_ring(mut each: impl FnMut(&Ring)) {
     let rings = RINGS.load(SeqCst);
-    for index in 0..PER_PROCESS.rings.load(SeqCst) {
+    for index in 0..NUMBER.load(SeqCst) {
         // SAFETY: there is this number of rings, and they are never freed.
         each(unsafe { &*rings.add(index) });
     }
@@ -218,10 +229,10 @@ fn count(words: &[AtomicU64], record: Record) {
         // Losses while nothing is counted do not matter.
         _ if !bins::is_counting() => {}
         Record::Lost(number) => {
-            PER_PROCESS.lost_in_rings.fetch_add(number, Relaxed);
+            LOST.fetch_add(number, Relaxed);
         }
         Record::Throttled => {
-            PER_PROCESS.throttled.fetch_add(1, Relaxed);
+            THROTTLED.fetch_add(1, Relaxed);
         }
     }
 }
@@ -274,7 +285,7 @@ pub(super) fn is_blind_to_kernel() -> bool {
 
 /// Reports lost samples; the result is their number.
 pub(super) fn report() -> u64 {
-    let lost = PER_PROCESS.lost_in_rings.swap(0, Relaxed);
+    let lost = LOST.swap(0, Relaxed);
     let mut full = false;
     for_each_ring(|ring| full |= ring.full.swap(false, Relaxed));
     if lost > 0 || full {
@@ -283,7 +294,7 @@ pub(super) fn report() -> u64 {
         let more: &[u8] = if full { b" or more" } else { b"" };
         say(&[b"the perf_event ring overflowed: ", count.as_bytes(), more, b" samples are missing"]);
     }
-    let throttled = PER_PROCESS.throttled.swap(0, Relaxed);
+    let throttled = THROTTLED.swap(0, Relaxed);
     if throttled > 0 {
         let mut count = Digits::new();
         count.push_decimal(u64::from(throttled));
@@ -327,11 +338,11 @@ mod tests {
         let wide = |bin: usize| (u32::from(carries[bin].load(Relaxed)) << 16) + u32::from(samples[bin].load(Relaxed));
         assert_eq!([wide(2), wide(4), wide(3)], [70_000, 700, 0]);
         assert_eq!(bins::ticks(), 71_400);
-        assert_eq!(PER_PROCESS.lost_in_rings.load(Relaxed), 2100);
+        assert_eq!(LOST.load(Relaxed), 2100);
         bins::stop();
         count(&[], Record::Sample(0x1008, 1, None));
         count(&[], Record::Lost(5));
-        assert_eq!((wide(2), PER_PROCESS.lost_in_rings.load(Relaxed)), (70_000, 2100), "nothing is counted any more");
+        assert_eq!((wide(2), LOST.load(Relaxed)), (70_000, 2100), "nothing is counted any more");
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod choice;
 #[path = "../../bsd/differences.rs"]
 mod differences;
 #[path = "../../bsd/interval.rs"]
-mod interval;
+pub(super) mod interval;
 mod overflows;
 #[path = "../../bsd/rate.rs"]
 mod rate;

@@ -10,7 +10,7 @@
 
 use core::ffi::c_void;
 use core::sync::atomic::{
-    AtomicU16, AtomicU64,
+    AtomicU64,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -18,8 +18,8 @@ use super::{differences, profrate};
 use crate::message::say_count;
 use crate::objects::program;
 use crate::os::{clear, map, process_time};
-use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
+use crate::state::Inherited;
 
 const SECOND: u64 = 1_000_000_000;
 /// The values of a counter.
@@ -28,11 +28,11 @@ const ROUND: u64 = 1 << 16;
 const MOST: u16 = u16::MAX - 1023;
 
 /// The CPU time of the process when sampling was last started, plus one; 0 while there is no sampling.
-static STARTED: AtomicU64 = AtomicU64::new(0);
+static STARTED: Inherited<AtomicU64> = Inherited::new("the child sets them to its own CPU time", AtomicU64::new(0));
 /// The CPU time with sampling before, in nanoseconds.
-static SAMPLED: AtomicU64 = AtomicU64::new(0);
+static SAMPLED: Inherited<AtomicU64> = Inherited::new("the child sets them to its own CPU time", AtomicU64::new(0));
 /// The CPU time of the process at the last look.
-static LOOKED: AtomicU64 = AtomicU64::new(0);
+static LOOKED: Inherited<AtomicU64> = Inherited::new("the child sets them to its own CPU time", AtomicU64::new(0));
 
 /// Notes that the kernel's sampling started. The first call takes the counters' addresses.
 ///
@@ -43,7 +43,7 @@ pub(super) unsafe fn start(samples: *mut c_void, size: usize) {
     if differences::counters().is_null() {
         let seen = map(size);
         if !seen.is_null() {
-            PER_PROCESS.memory.carries.map(size);
+            bins::map_carries(size);
             // SAFETY: the caller's promise, and new memory that is never freed.
             unsafe { differences::watch(samples.cast(), seen.cast(), size) };
         }
@@ -73,11 +73,9 @@ fn note(started: u64) {
 pub(crate) fn look(wait: impl Fn() -> bool) {
     LOOKED.store(process_time().unwrap_or(0), Relaxed);
     differences::read(MOST, wait, |bin, before, added| {
-        let carries = PER_PROCESS.memory.carries.start::<AtomicU16>();
-        if before.checked_add(added).is_none() && !carries.is_null() {
-            // SAFETY: there are as many carries as counters, and they are never freed.
-            unsafe { (*carries.add(bin)).fetch_add(1, Relaxed) };
-            PER_PROCESS.has_overflowed.store(true, SeqCst);
+        if before.checked_add(added).is_none() {
+            // SAFETY: carries were mapped for all counters.
+            unsafe { bins::count_overflow(bin) };
         }
     });
 }
