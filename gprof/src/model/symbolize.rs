@@ -7,7 +7,7 @@ use gmon::{Histogram, Profile};
 use crate::model::division::Innermost;
 use crate::model::line_times::LineTimes;
 use crate::program::image::address_space::Images;
-use crate::program::image::lines::Lines;
+use crate::program::image::source_files::Lines;
 use crate::program::image::{Image, Symbol};
 use crate::program::symbols::file_map::{FileMap, ObjectFiles};
 use crate::program::symbols::functions::Functions;

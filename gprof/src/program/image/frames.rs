@@ -5,9 +5,9 @@ use std::cell::Cell;
 use addr2line::{Context, FrameIter, LookupContinuation, LookupResult};
 use gimli::Dwarf;
 
+use super::debug_files::Units;
 use super::limits;
 use super::sections::{Reader, Sections};
-use super::split_units::Units;
 use super::unreached::AllUnreached;
 
 /// A place where a function was inlined.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::program::image::address_space::Images;
-use crate::program::image::lines::{Lines, OfFiles};
+use crate::program::image::source_files::{Lines, OfFiles};
 use crate::program::symbols::functions::{FunctionId, Functions};
 
 /// A place in a source file.

@@ -3,20 +3,18 @@
 //! Symbols are in the COFF symbol table and debug information is in DWARF sections. A program of Microsoft's tools has both
 //! in a PDB file, which this crate does not read.
 
-use object::Endianness;
 use std::ops::Range;
 
-use object::LittleEndian as LE;
-use object::elf;
 use object::pe::{self, ImageNtHeaders32, ImageNtHeaders64};
 use object::read::Object as _;
 use object::read::coff::{self, CoffHeader, SectionTable, Symbol as _};
 use object::read::pe::{ImageNtHeaders, ImageOptionalHeader, PeFile};
+use object::{Endianness, LittleEndian as LE, elf};
 
-use super::file::{ForeignFile, ForeignSection, ForeignSymbol, SectionNames, SymbolTable};
-use crate::program::image::elf::{DebugLinks, debug_link};
-use crate::program::image::machine_code::Machine;
-use crate::program::image::symbols::NamePlace;
+use super::elf::{DebugLinks, debug_link};
+use super::foreign_file::{ForeignFile, ForeignSection, ForeignSymbol, SectionNames, SymbolTable};
+use super::machine_code::Machine;
+use super::symbols::NamePlace;
 
 /// The first bytes of a PE file, and of an MS-DOS file.
 pub(super) const MAGIC: &[u8] = b"MZ";

@@ -7,19 +7,18 @@ use object::Endianness;
 use object::elf::{self, SymbolBind, SymbolType};
 use object::read::CompressedData;
 
-use crate::program::image::elf::DebugLinks;
-use crate::program::image::listing::LocalFiles;
-use crate::program::image::machine_code::Machine;
-use crate::program::image::nearest::SizedSymbol;
-use crate::program::image::sections::Sections;
-use crate::program::image::symbols::{self, Candidate, NamePlace, NameTable, Policy, Symbol};
+use super::elf::DebugLinks;
+use super::listing::LocalFiles;
+use super::machine_code::Machine;
+use super::sections::Sections;
+use super::symbols::{self, Candidate, NamePlace, NameTable, Policy, SizedSymbol, Symbol};
 
 /// The length of the longest name of a section in Mach-O.
 const MACHO_NAME: usize = 16;
 
 /// How a format names the section `.text`, and all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::program::image) enum SectionNames {
+pub(super) enum SectionNames {
     /// `.text`
     Pe,
     /// `__text`, and at most 16 bytes.
@@ -28,21 +27,21 @@ pub(in crate::program::image) enum SectionNames {
 
 /// A section.
 #[derive(Clone, Debug)]
-pub(in crate::program::image) struct ForeignSection<'data> {
+pub(super) struct ForeignSection<'data> {
     pub(super) name: &'data [u8],
-    pub(in crate::program::image) address: u64,
+    pub(super) address: u64,
     /// The size in memory in bytes.
     pub(super) size: u64,
     /// The content in the file, which may be shorter than the section.
-    pub(in crate::program::image) bytes: &'data [u8],
+    pub(super) bytes: &'data [u8],
     /// The offset in the file.
-    pub(in crate::program::image) offset: u64,
+    pub(super) offset: u64,
     pub(super) is_code: bool,
 }
 
 impl ForeignSection<'_> {
     /// The addresses of the section.
-    pub(in crate::program::image) fn range(&self) -> Range<u64> {
+    pub(super) fn range(&self) -> Range<u64> {
         self.address..self.address.saturating_add(self.size)
     }
 }
@@ -77,13 +76,13 @@ pub(super) trait SymbolTable<'data> {
 }
 
 /// An image that is not an ELF file.
-pub(in crate::program::image) struct ForeignFile<'data> {
+pub(super) struct ForeignFile<'data> {
     pub(super) length: usize,
-    pub(in crate::program::image) word: gmon::Word,
-    pub(in crate::program::image) order: gmon::Order,
+    pub(super) word: gmon::Word,
+    pub(super) order: gmon::Order,
     /// The sizes of an address and of a C `long`, if the format tells.
-    pub(in crate::program::image) model: Option<gmon::DataModel>,
-    pub(in crate::program::image) machine: Machine,
+    pub(super) model: Option<gmon::DataModel>,
+    pub(super) machine: Machine,
     /// The lowest loaded address.
     pub(super) base: u64,
     pub(super) section_names: SectionNames,
@@ -93,14 +92,14 @@ pub(in crate::program::image) struct ForeignFile<'data> {
     pub(super) strings: &'data [u8],
     /// Whether compilers put an underscore before each name.
     pub(super) has_underscores: bool,
-    pub(in crate::program::image) links: DebugLinks<'data>,
+    pub(super) links: DebugLinks<'data>,
     /// The path of the PDB file that has the symbols.
-    pub(in crate::program::image) pdb: Option<String>,
+    pub(super) pdb: Option<String>,
 }
 
 impl<'data> ForeignFile<'data> {
     /// The section with this name in ELF.
-    pub(in crate::program::image) fn section(&self, name: &str) -> Option<&ForeignSection<'data>> {
+    pub(super) fn section(&self, name: &str) -> Option<&ForeignSection<'data>> {
         let macho;
         let stored = match self.section_names {
             SectionNames::Pe => name.as_bytes(),
@@ -118,18 +117,18 @@ impl<'data> ForeignFile<'data> {
     }
 
     /// The addresses that the program's own runtime samples, if symbols tell.
-    pub(in crate::program::image) fn sampled(&self) -> Option<Range<u64>> {
+    pub(super) fn sampled(&self) -> Option<Range<u64>> {
         self.symbol_table.sampled(&self.sections)
     }
 
     /// The addresses from the lowest loaded byte to the end of all code.
-    pub(in crate::program::image) fn loaded(&self, text: &Range<u64>) -> Range<u64> {
+    pub(super) fn loaded(&self, text: &Range<u64>) -> Range<u64> {
         let ends = self.sections.iter().filter(|section| section.is_code).map(|section| section.range().end);
         self.base.min(text.start)..ends.fold(text.end, u64::max)
     }
 
     /// The debug information, and the addresses of code.
-    pub(in crate::program::image) fn debug_sections(&self) -> Sections<'data> {
+    pub(super) fn debug_sections(&self) -> Sections<'data> {
         let mut sections = self.sections_of(false);
         let ranges = self.sections.iter().filter(|section| section.is_code).map(ForeignSection::range);
         sections.set_code(ranges.collect());
@@ -137,7 +136,7 @@ impl<'data> ForeignFile<'data> {
     }
 
     /// The sections of the debug information: those of an image, or those of a file with split units.
-    pub(in crate::program::image) fn sections_of(&self, is_split: bool) -> Sections<'data> {
+    pub(super) fn sections_of(&self, is_split: bool) -> Sections<'data> {
         let endian = match self.order {
             gmon::Order::Little => Endianness::Little,
             gmon::Order::Big => Endianness::Big,
@@ -147,7 +146,7 @@ impl<'data> ForeignFile<'data> {
     }
 
     /// The functions in the symbol table. Names are as in the source: without the underscore of compilers.
-    pub(in crate::program::image) fn named(&self, policy: Policy) -> Vec<Symbol<'data>> {
+    pub(super) fn named(&self, policy: Policy) -> Vec<Symbol<'data>> {
         let mut names = NameTable::new(self.strings);
         // MinGW's linker puts marks of its own at the beginning of the code (`___tls_start__`), where a local function may be.
         let typed: HashSet<u64> = match policy {
@@ -188,7 +187,7 @@ impl<'data> ForeignFile<'data> {
     }
 
     /// Every symbol in code.
-    pub(in crate::program::image) fn sized_symbols(&self) -> Vec<SizedSymbol<'data>> {
+    pub(super) fn sized_symbols(&self) -> Vec<SizedSymbol<'data>> {
         let names = NameTable::new(self.strings);
         let place = |symbol: ForeignSymbol<'data>| {
             let section = self.sections.get(symbol.section?)?;
@@ -206,7 +205,7 @@ impl<'data> ForeignFile<'data> {
     }
 
     /// The source files of local functions: the symbol of a file comes before the symbols of its functions.
-    pub(in crate::program::image) fn local_files(&self) -> LocalFiles {
+    pub(super) fn local_files(&self) -> LocalFiles {
         let (mut found, mut number) = (LocalFiles::new(), 0);
         for symbol in self.symbols() {
             match symbol.kind {
