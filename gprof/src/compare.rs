@@ -22,7 +22,7 @@ pub(crate) fn report(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     output::check(options, terminal)?;
-    let base_options = sources::base::options(options, comparison)?;
+    let base_options = sources::base_options(options, comparison)?;
     let [base_loaded, loaded] = [sources::load(&base_options, progress)?, sources::load(options, progress)?];
     // Measured times and estimates cannot be compared.
     let propagates = options.propagates || have_stacks_on_one_side(&base_loaded, &loaded, options, progress);

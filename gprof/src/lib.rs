@@ -98,7 +98,7 @@ use personalities::gnu_sum;
 use question::bsd::Arguments;
 use question::files::Output;
 use reports::list;
-use sources::{extract, sum};
+use sources::write;
 use terminal::EscapingWriter;
 use terminal::pager::{self, Pager};
 use terminal::progress::Progress;
@@ -119,10 +119,10 @@ pub use program::symbols::file_map::{MapError, MapFault};
 pub use program::symbols::functions::FunctionId;
 pub use question::format::Format;
 pub use question::options::Options;
-pub use sources::conservation::Conservation;
-pub use sources::outside::OutsideImages;
+pub use sources::OutsideImages;
 pub use sources::profile_file::FileInfo;
 pub use sources::side_info::{SideInfo, SideObject, SideThread};
+pub use sources::side_sum::Conservation;
 pub use sources::stacks::{Place, Profiles, StackNode, Stacks, Thread};
 pub use sources::{Loaded, from_memory};
 pub use terminal::{Terminal, visible};
@@ -252,10 +252,10 @@ fn report(
     let loaded = sources::load(options, progress)?;
     if options.reports.sum && !options.sums_lines() {
         progress.tell("writing the sum");
-        sum::write(loaded.profile(), &loaded, progress)?;
+        write::write_sum(loaded.profile(), &loaded, progress)?;
     }
     if let Some(wanted) = &options.reports.extract {
-        extract::write(&loaded, options, wanted, progress)?;
+        write::extract(&loaded, options, wanted, progress)?;
     }
     // Nothing is written if the profiles lack the data of one output.
     list::wanted(options, &loaded)?;
@@ -267,7 +267,7 @@ fn report(
         let analysis = model::analyze(&loaded, options, list::wanted(options, &loaded)?, progress)?;
         if options.sums_lines() && at == 0 {
             let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
-            sum::write(&sum, &loaded, progress)?;
+            write::write_sum(&sum, &loaded, progress)?;
         }
         write_output(&analysis, output, out, progress, terminal)?;
     }

@@ -15,9 +15,9 @@ use crate::program::image::address_space::Mapping;
 use crate::program::symbols::functions::FunctionId;
 use crate::program::symbols::sources::Sources;
 use crate::question::reports::{FLAT, GRAPH, THREADS};
-use crate::sources::conservation::Conservation;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
+use crate::sources::side_sum::Conservation;
 
 impl<'data> Analysis<'data> {
     /// Returns the images: the program and the shared objects.

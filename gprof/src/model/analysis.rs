@@ -32,10 +32,10 @@ use crate::program::symbols::inlines::InlineStacks;
 use crate::program::symbols::sources::Sources;
 use crate::question::options::Options;
 use crate::question::reports::Wanted;
-use crate::sources::conservation::Conservation;
-use crate::sources::outside::OutsideImages;
+use crate::sources::OutsideImages;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
+use crate::sources::side_sum::Conservation;
 
 /// The call graph, with the entries that reports show.
 #[derive(Debug)]

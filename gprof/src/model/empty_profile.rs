@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::analysis::Analysis;
 use crate::question::files::ProfiledImage;
-use crate::sources::outside::OutsideImages;
+use crate::sources::OutsideImages;
 
 /// Warns if the profiles are empty, or if no sample is in any function: the reports would look like those of a program that
 /// did nothing.

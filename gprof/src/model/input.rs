@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use gmon::{Arc, Block, Profile};
 
 use super::blocks::Blocks;
-use super::contexts;
 use super::contexts::build::InlinedAt;
 use super::contexts::call_sites::CallSites;
 use super::contexts::measured::{Measured, StackSelection};
@@ -21,21 +20,20 @@ use super::graph::arcs::Arcs;
 use super::graph::propagate::GraphSelection;
 use super::line_times::LineTimes;
 use super::selection::Selections;
-use super::static_calls;
+use super::{contexts, static_calls};
 use crate::program::image::ProgramCode;
 use crate::program::image::address_space::Images;
 use crate::program::symbols::file_map::ObjectFiles;
-use crate::program::symbols::file_names::FileNames;
 use crate::program::symbols::functions::Functions;
 use crate::program::symbols::inlines::{InlineStacks, Inlined, InlinedCode};
-use crate::program::symbols::sources::Sources;
+use crate::program::symbols::sources::{FileNames, Sources};
 use crate::question::options::Options;
 use crate::question::reports::{BOUNDS, Wanted};
 use crate::sources::Loaded;
-use crate::sources::conservation::Conservation;
-use crate::sources::outside::OutsideImages;
+use crate::sources::OutsideImages;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
+use crate::sources::side_sum::Conservation;
 use crate::sources::stacks::Stacks;
 
 /// The inputs of an analysis.

@@ -10,7 +10,7 @@ use super::contexts::tree::Frame;
 use super::rows::FlatRow;
 use crate::program::symbols::functions::FunctionId;
 use crate::program::symbols::sources::base;
-use crate::sources::cut_words::words;
+use crate::sources::side_info::cut_words;
 
 impl Analysis<'_> {
     /// Returns the name of a function as the user wants it: demangled or not. Where functions of several images have the
@@ -109,5 +109,5 @@ impl Analysis<'_> {
 
 /// Returns the reason for which the outer part of a stack is not known.
 fn why_cut(reason: CutReason) -> &'static str {
-    words(reason).map_or("unknown reason", |words| words.name)
+    cut_words(reason).map_or("unknown reason", |words| words.name)
 }

@@ -8,9 +8,9 @@ use crate::error::Error;
 use crate::model::{Analysis, LeftOut, Stats};
 use crate::question::reports::{STATS, Shows};
 use crate::reports::number::{Fixed, General};
-use crate::sources::conservation::Conservation;
-use crate::sources::outside::OutsideImages;
+use crate::sources::OutsideImages;
 use crate::sources::profile_file::FileInfo;
+use crate::sources::side_sum::Conservation;
 
 pub const REPORT: Report = Report {
     name: STATS,

@@ -9,11 +9,11 @@ use gmon::Profile;
 use gmon::side_file::SideFile;
 use self_cell::self_cell;
 
-use super::conservation::Conservation;
 use super::input_files::{ImageFile, InputFiles};
-use super::outside::OutsideImages;
 use super::profile_file::FileInfo;
+use super::shared_objects::OutsideImages;
 use super::side_info::SideInfo;
+use super::side_sum::Conservation;
 use super::stacks::Stacks;
 use crate::program::image::address_space::Images;
 use crate::program::image::{CodeBytes, ProgramCode};

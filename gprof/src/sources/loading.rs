@@ -8,19 +8,17 @@ use std::{iter, mem};
 use gmon::side_file::{Place, SideFile};
 use gmon::{Accumulator, Profile};
 
-use super::conservation::Conservation;
 use super::image_runs::{ImageRuns, tell};
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{Loaded, LoadedSides, Parsed, ParsedFiles};
-use super::outside::OutsideImages;
-use super::profile_file::FileInfo;
-use super::profile_sum::ProfileSum;
+use super::profile_file::{FileInfo, ProfileSum};
+use super::shared_objects::OutsideImages;
 use super::shared_objects::{CallsBetween, ObjectImages, SharedObject, SharedObjects};
 use super::side_info::SideInfo;
+use super::side_sum::Conservation;
 use super::stack_tree::StackTree;
 use super::stacks::Stacks;
-use super::threads::Threads;
-use super::{thread, threads};
+use super::threads::{self, Threads};
 use crate::error::Error;
 use crate::program::image::Image;
 use crate::program::image::address_space::{Images, TooLarge};
@@ -212,7 +210,7 @@ impl<'o> Loading<'o> {
 
     /// Replaces all counts by those of the threads with a name or number.
     fn take_thread(&mut self, wanted: &str, images: &Images<'_>, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let counts = thread::find(wanted, &self.sides, images, self.profile.histograms())?;
+        let counts = threads::find_thread(wanted, &self.sides, images, self.profile.histograms())?;
         tell(&counts.warnings, progress);
         self.all_calls = Some(self.profile.take_arcs());
         (self.profile, self.stacks, self.outside_images) = (counts.profile, counts.stacks, counts.outside_images);

@@ -8,8 +8,6 @@ use std::path::PathBuf;
 use gmon::side_file::Checksum;
 use gmon::{Arc, Histogram, Profile, Unit};
 
-use crate::sources::outside::OutsideImages;
-
 /// The number of bins of a histogram that covers all code of an object. A damaged file may have code of any size, and a
 /// histogram has a counter for each bin. Bins of four bytes cover 64 megabytes of code.
 const MOST_BINS: u64 = 1 << 24;
@@ -156,6 +154,28 @@ impl SparseProfile {
 fn profile(parts: impl IntoIterator<Item = (Range<u64>, Vec<u64>)>, unit: Unit, arcs: Vec<Arc>) -> Profile {
     let histograms = parts.into_iter().filter_map(|(range, bins)| Histogram::new(range, unit, bins).ok());
     Profile::of_samples(histograms).unwrap_or_default().with_arcs(arcs)
+}
+
+/// The number of samples outside all images, and of calls of functions outside all images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutsideImages {
+    /// Samples in the kernel.
+    pub kernel: u64,
+    /// Samples in the vDSO, the code that the kernel maps into every process.
+    pub vdso: u64,
+    /// Samples at any other address.
+    pub elsewhere: u64,
+    /// Calls of functions outside all images.
+    pub calls: u64,
+}
+
+impl OutsideImages {
+    /// Adds the numbers of another run.
+    pub fn add(&mut self, other: &OutsideImages) {
+        let OutsideImages { kernel, vdso, elsewhere, calls } = self;
+        let sums = [(kernel, other.kernel), (vdso, other.vdso), (elsewhere, other.elsewhere), (calls, other.calls)];
+        sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
+    }
 }
 
 #[cfg(test)]
