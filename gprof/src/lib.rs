@@ -93,9 +93,9 @@ use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
 
+use crate::question::options::BsdOptions;
 use cli::Request;
 use personalities::gnu_sum;
-use question::bsd::Arguments;
 use question::files::Output;
 use reports::list;
 use sources::write;
@@ -170,13 +170,13 @@ fn run_request(
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    if let Some(text) = cli::generate::parse(&words)? {
+    if let Some(text) = cli::generate::generated(&words)? {
         return out.write_all(&text).and_then(|()| out.flush()).map_err(Error::Output);
     }
-    if let Some(arguments) = personalities::bsd::arguments::parse(&words)? {
+    if let Some(arguments) = personalities::bsd::parse_bsd_words(&words)? {
         return report_as_bsd(&arguments, out, progress);
     }
-    match cli::parse(words)? {
+    match cli::parse_words(words)? {
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
         Request::Report(options) => {
             if let Some(watch) = &options.watch {
@@ -266,7 +266,7 @@ fn report(
     for (at, (output, options)) in outputs.iter().enumerate() {
         let analysis = model::analyze(&loaded, options, list::wanted(options, &loaded)?, progress)?;
         if options.sums_lines() && at == 0 {
-            let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
+            let sum = gnu_sum(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
             write::write_sum(&sum, &loaded, progress)?;
         }
         write_output(&analysis, output, out, progress, terminal)?;
@@ -312,7 +312,7 @@ fn write_output(
 }
 
 /// Loads, analyzes and renders for a command line of the BSDs.
-fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
+fn report_as_bsd(arguments: &BsdOptions, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
     let loaded = sources::bsd::load(arguments, progress)?;
     if arguments.sum {
         sources::bsd::write_sum(&loaded, arguments.dialect)?;

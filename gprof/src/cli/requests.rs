@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 
-use super::arguments::Arguments;
-use super::command::is_given;
+use super::arguments::{Arguments, is_given};
 use crate::error::Error;
 use crate::question::files::Extract;
 use crate::question::options::{Choice, Subject};

@@ -147,7 +147,7 @@ fn letters(word: &OsStr) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::command::arguments;
+    use crate::cli::arguments::arguments;
 
     fn spelled(line: &str) -> String {
         let words = std::iter::once("gprof").chain(line.split(' ')).map(OsString::from).collect();

@@ -8,8 +8,8 @@ use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Histogram, Profil
 use crate::error::Error;
 use crate::program::image::address_space::Images;
 use crate::program::image::{self, CodeBytes, Image, Policy};
-use crate::question::bsd::Arguments;
 use crate::question::files::{KnownForm, ProfilePath};
+use crate::question::options::BsdOptions;
 use crate::question::reports::Contents;
 use crate::question::rules::Dialect;
 use crate::sources::image_runs::{self, Doubts, tell};
@@ -25,7 +25,7 @@ use crate::terminal::progress::Progress;
 /// # Errors
 ///
 /// When a file cannot be read, has the wrong type, or is not compatible with the other files.
-pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
+pub(crate) fn load(arguments: &BsdOptions, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
     progress.tell("reading the program");
     let read = ImageFile::read(&arguments.image(), arguments.static_calls)?;
     let named = vec![read.slice_for(&arguments.profiles(), &KnownForm::default())?];
@@ -46,7 +46,7 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
 
 /// Reads all profiles of an image, and returns their sum.
 fn profiles(
-    arguments: &Arguments,
+    arguments: &BsdOptions,
     file: &ImageFile,
     image: &Image<'_>,
     progress: &mut Progress<'_>,

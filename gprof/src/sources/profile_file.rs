@@ -11,8 +11,7 @@ use gmon::{Accumulator, Bins, Encoding, Form, Hints, Histogram, Profile, RecordC
 
 use crate::error::Error;
 use crate::program::image::files;
-use crate::question::files::ProfilePath;
-use crate::question::profile_form;
+use crate::question::files::{ProfilePath, spelled_encoding};
 use crate::question::reports::Contents;
 
 /// The sampling rate of a profile whose header says zero.
@@ -148,7 +147,7 @@ pub(super) fn read_profile(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> R
             Error::Compressed { file, command }
         }
         gmon::Error::Ambiguous { candidates, .. } => {
-            let forms = candidates.iter().map(|candidate| profile_form::spelled(*candidate)).collect();
+            let forms = candidates.iter().map(|candidate| spelled_encoding(*candidate)).collect();
             Error::AmbiguousProfile { file: path.to_string(), forms }
         }
         error => fail(error),
