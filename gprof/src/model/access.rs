@@ -6,7 +6,7 @@ use super::analysis::{Analysis, FunctionInfo, OnDemand, SourceLocation};
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTable;
-use super::contexts::sums::StackSums;
+use super::contexts::ticks::StackSums;
 use super::cut_stacks::CutStacks;
 use super::graph::Node;
 use super::rows::{CallTimeUnit, FlatRow};

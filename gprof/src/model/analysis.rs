@@ -8,7 +8,7 @@ use super::blocks::Blocks;
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTables;
-use super::contexts::sums::StackSums;
+use super::contexts::ticks::StackSums;
 use super::counts::Count;
 use super::cut_stacks::CutStacks;
 use super::division::Innermost;

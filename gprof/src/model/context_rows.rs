@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::contexts::callers::callers;
 use super::contexts::measured::time_counts;
-use super::contexts::pairs::{self, Pair};
-use super::contexts::sums::StackSums;
+use super::contexts::ranges::{self, Pair};
+use super::contexts::ticks::StackSums;
 use super::contexts::tree::{Children, Contexts, Frame};
 use super::graph::Graph;
 use super::input::Input;
@@ -77,14 +77,14 @@ impl<'data> ContextTables<'data> {
         let Some((tree, inlined)) = input.contexts(functions) else { return ContextTables::default() };
         let sums = input.stacks.as_ref().map(|input| StackSums::new(input.stacks, &tree));
         let Selections { time, arcs: chosen_arcs, .. } = &input.selections;
-        let tree = pairs::without_excluded(tree, functions, time, chosen_arcs);
+        let tree = ranges::without_excluded(tree, functions, time, chosen_arcs);
         let own = own(&tree, &input.selections);
         let total = own.iter().fold(0_u64, |sum, own| sum.saturating_add(*own));
         let limit = Limits::new(input.options.limit, total);
         let arcs = &counted_arcs(graph);
         let rows = Rows { functions, inlined: &inlined, limit, total, rate };
         let contexts = input.options.reports.number(CONTEXTS).map(|depth| {
-            let calls = unique_calls(&pairs::entered_by(&tree, functions, time), arcs);
+            let calls = unique_calls(&ranges::entered_by(&tree, functions, time), arcs);
             rows.table(&tree, &own, depth, |at, _| calls[at])
         });
         let is_chosen = |id: FunctionId| input.selections.callers.includes(id);

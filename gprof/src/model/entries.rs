@@ -193,7 +193,7 @@ mod tests {
 
     use crate::model::contexts::measured::{FunctionTicks, Measured, StackSelection, Ticks};
     use crate::model::contexts::ranges::Range;
-    use crate::model::contexts::sums::StackSums;
+    use crate::model::contexts::ticks::StackSums;
     use crate::model::contexts::tree::Contexts;
     use crate::model::division::Innermost;
     use crate::model::flat::Flat;

@@ -6,7 +6,7 @@
 
 use gmon::Histogram;
 
-use crate::model::contexts::sums::StackSums;
+use crate::model::contexts::ticks::StackSums;
 use crate::model::division::{self, Bin, Innermost};
 use crate::model::graph::{Graph, Node};
 use crate::model::selection::Selection;

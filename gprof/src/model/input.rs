@@ -6,10 +6,9 @@ use gmon::{Arc, Block, Profile};
 
 use super::blocks::Blocks;
 use super::contexts::build::InlinedAt;
-use super::contexts::call_sites::CallSites;
+use super::contexts::call_sites::{CallSites, TailCalls};
 use super::contexts::measured::{Measured, StackSelection};
-use super::contexts::sums::StackSums;
-use super::contexts::tail_calls::TailCalls;
+use super::contexts::ticks::StackSums;
 use super::contexts::tree::Contexts;
 use super::cut_stacks::CutStacks;
 use super::division::Innermost;
@@ -29,12 +28,11 @@ use crate::program::symbols::inlines::{InlineStacks, Inlined, InlinedCode};
 use crate::program::symbols::sources::{FileNames, Sources};
 use crate::question::options::Options;
 use crate::question::reports::{BOUNDS, Wanted};
-use crate::sources::Loaded;
-use crate::sources::OutsideImages;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
 use crate::sources::side_sum::Conservation;
 use crate::sources::stacks::Stacks;
+use crate::sources::{Loaded, OutsideImages};
 
 /// The inputs of an analysis.
 pub(super) struct Input<'data> {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::analysis::Analysis;
 use super::context_rows::own;
-use super::contexts::pairs;
-use super::contexts::sums::StackSums;
+use super::contexts::ranges;
+use super::contexts::ticks::StackSums;
 use super::input::StackInput;
 use super::sample_tree::SamplePlace;
 use super::sample_trees::SampleTrees;
@@ -43,7 +43,7 @@ impl<'data> Analysis<'data> {
         sums: StackSums,
     ) -> StackTree<'data> {
         let Selections { time, arcs, .. } = &self.selections;
-        let contexts = pairs::without_excluded(contexts, &self.functions, time, arcs);
+        let contexts = ranges::without_excluded(contexts, &self.functions, time, arcs);
         StackTree { thread, own: own(&contexts, &self.selections), contexts, inlined, sums }
     }
 

@@ -3,8 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::status::{State, Status};
-use super::table::Names;
+use super::table::{Names, State, Status};
 use super::target::{Process, Stamp, Target};
 use crate::error::Error;
 use crate::model;

@@ -4,15 +4,11 @@
 //! layer are ordered so that few arrows cross, and then moved near their callers and callees. An arrow that passes layers has
 //! a point of its own in each. docs/pictures.md says why no crate does this.
 
-mod components;
 mod layers;
-mod order;
-mod positions;
 mod ranks;
-mod shapes;
 
 use layers::Layers;
-pub(super) use shapes::{Arrow, Point};
+pub(super) use ranks::{Arrow, Point};
 
 /// The places of a drawing.
 #[derive(Debug)]
@@ -37,7 +33,7 @@ pub(super) fn layout(sizes: &[Point], arrows: &[Arrow]) -> Layout {
     let mut whole =
         Layout { boxes: vec![[0.0; 2]; sizes.len()], arrows: vec![Vec::new(); arrows.len()], size: [0.0, 0.0] };
     let (mut corner, mut row_height) = ([0.0, 0.0], 0.0_f64);
-    for component in components::components(sizes.len(), arrows) {
+    for component in ranks::components(sizes.len(), arrows) {
         let part_sizes: Vec<Point> = component.boxes.iter().map(|index| sizes[*index]).collect();
         let part = connected(&part_sizes, &component.inner_arrows(arrows));
         if corner[0] > 0.0 && corner[0] + part.size[0] > whole.size[0].max(LEAST_ROW) {
@@ -60,8 +56,8 @@ pub(super) fn layout(sizes: &[Point], arrows: &[Arrow]) -> Layout {
 fn connected(sizes: &[Point], arrows: &[Arrow]) -> Layout {
     let ranks = ranks::ranks(sizes.len(), arrows);
     let mut layers = Layers::new(sizes, arrows, &ranks);
-    order::order(&mut layers);
-    let across = positions::positions(&layers, GAP[0]);
+    layers::order(&mut layers);
+    let across = layers::positions(&layers, GAP[0]);
     let down = layers.heights(GAP[1]);
     let left = edge(&layers, &across, f64::min, -0.5);
     let width = edge(&layers, &across, f64::max, 0.5) - left;

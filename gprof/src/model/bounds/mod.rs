@@ -8,23 +8,21 @@
 //! that the profile counted calls from outside for, and all functions without counted calls, because any code may have
 //! called those unseen. The other edges are the counted calls.
 
-mod calls;
 mod dominators;
-mod parts;
 mod reach;
 mod samples;
 mod stacks;
 
 use gmon::Profile;
 
-use crate::model::contexts::tail_calls::TailCalls;
+use crate::model::contexts::call_sites::TailCalls;
 use crate::model::division::Innermost;
 use crate::model::selection::Selection;
 use crate::program::symbols::functions::{FunctionId, Functions};
-use calls::Calls;
-pub use parts::Part;
 use reach::Reach;
 use samples::Samples;
+use stacks::Calls;
+pub use stacks::Part;
 use stacks::Stacks;
 
 /// A reason why bounds may not hold.

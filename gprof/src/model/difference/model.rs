@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::change::Change;
-use super::side::{Elsewhere, Side};
-use super::subjects::Subjects;
+use super::side::{Elsewhere, Side, Subjects};
 use crate::model::analysis::Analysis;
 use crate::model::flame::FlameSubject;
 use crate::program::symbols::functions::FunctionId;

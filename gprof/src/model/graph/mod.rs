@@ -2,7 +2,6 @@
 
 pub mod arcs;
 pub mod cycles;
-mod measured_times;
 pub mod propagate;
 
 use std::cmp::{Ordering, Reverse};
