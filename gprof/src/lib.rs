@@ -1,12 +1,12 @@
 //! Reads profiles of programs that were built with `cc -pg`, and reports where these programs spent their time.
 //!
-//! A report takes three steps: [`load()`] reads the files that [`Options`] name, [`analyze`] computes an [`Analysis`], and
-//! [`render`] writes the analysis in a [`Format`]. The program `gprof` is [`run`], which makes options of a command line and
-//! takes these steps. Only [`run`] writes gmon.sum (`-s`) and profiles of
-//! shared objects (`--extract`), starts a pager, and imitates the gprof of the BSDs (`--bsd`).
+//! A report takes three steps: [`load()`] reads the files that [`Options`] name, [`analyze`] computes an [`Analysis`],
+//! and [`render`] writes the analysis in a [`Format`]. The program `gprof` is [`run`], which makes options of a command
+//! line and takes these steps. Only [`run`] writes gmon.sum (`-s`) and profiles of shared objects (`--extract`), starts
+//! a pager, and imitates the gprof of the BSDs (`--bsd`).
 //!
-//! No step takes more time than a sort, except bounds of inclusive times, whose work is limited. Every input file may be
-//! hostile.
+//! No step takes more time than a sort, except bounds of inclusive times, whose work is limited. Every input file may
+//! be hostile.
 //!
 //! # The ten hottest functions of a program
 //!
@@ -25,8 +25,8 @@
 //!
 //! # A format of your own
 //!
-//! A renderer needs nothing but the methods of [`Analysis`]. This one writes the arcs of the call graph in the language of
-//! Graphviz:
+//! A renderer needs nothing but the methods of [`Analysis`]. This one writes the arcs of the call graph in the language
+//! of Graphviz:
 //!
 //! ```no_run
 //! use gprof::{Analysis, Endpoint, LineKind, Node};
@@ -129,8 +129,8 @@ pub use terminal::{Terminal, visible};
 
 /// Runs a command line. The first word is the name of this program.
 ///
-/// Reports go to `out`, and warnings go to `warnings`, each warning on a line of its own. `terminal` describes the terminals
-/// behind `out` and `warnings`. If `warnings` is a terminal, a long run shows its progress there.
+/// Reports go to `out`, and warnings go to `warnings`, each warning on a line of its own. `terminal` describes the
+/// terminals behind `out` and `warnings`. If `warnings` is a terminal, a long run shows its progress there.
 ///
 /// # Errors
 ///
@@ -215,8 +215,8 @@ fn report_through_pager(
     result
 }
 
-/// Reads the files that the options name: images, profiles, and the files that runs left beside the profiles. Each warning is
-/// a line on `warnings`.
+/// Reads the files that the options name: images, profiles, and the files that runs left beside the profiles. Each
+/// warning is a line on `warnings`.
 ///
 /// # Errors
 ///

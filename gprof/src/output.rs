@@ -16,9 +16,9 @@ use crate::terminal::Terminal;
 /// The number of names that are tried for a temporary file.
 const MOST_NAMES: u32 = 100;
 
-/// Writes a file. The file gets its name when `render` has written everything; until then, and if writing fails, a file of
-/// this name stays as it was. Devices, pipes, and open files of a process are written directly. If no file
-/// may be made in the file's directory, the file is written in place, when `render` has written everything.
+/// Writes a file. The file gets its name when `render` has written everything; until then, and if writing fails, a file
+/// of this name stays as it was. Devices, pipes, and open files of a process are written directly. If no file may be
+/// made in the file's directory, the file is written in place, when `render` has written everything.
 ///
 /// # Errors
 ///
@@ -155,8 +155,8 @@ fn place(file: &Path) -> PathBuf {
 /// The number of symbolic links that one path may lead through. The system has about the same limit.
 const MOST_LINKS: u32 = 40;
 
-/// Returns the path of the file that symbolic links lead to, so that the links stay. The file need not exist. The links of the
-/// system to open files are not followed.
+/// Returns the path of the file that symbolic links lead to, so that the links stay. The file need not exist. The links
+/// of the system to open files are not followed.
 fn written_file(path: &Path) -> PathBuf {
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {

@@ -52,8 +52,8 @@ pub(super) struct Arguments {
     #[arg(short = 'B', action = ArgAction::Count, help_heading = "Reports")]
     pub(super) call_graph: u8,
 
-    /// Write the sum of the profiles to ./gmon.sum and the sum of their side files beside it, and print only the reports
-    /// that are chosen
+    /// Write the sum of the profiles to ./gmon.sum and the sum of their side files beside it, and print only the
+    /// reports that are chosen
     #[arg(short = 's', long, help_heading = "Reports")]
     pub(super) sum: bool,
 
@@ -63,7 +63,8 @@ pub(super) struct Arguments {
     pub(super) extract: Option<String>,
 
     /// Show the functions of a running program on the whole screen, read again each SECONDS (default 1): a live profile
-    /// (GMON_LIVE=1), or the process whose number is the only operand. Without a terminal, print one table after the other
+    /// (GMON_LIVE=1), or the process whose number is the only operand. Without a terminal, print one table after the
+    /// other
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "1", help_heading = "Reports")]
     pub(super) watch: Option<String>,
@@ -246,9 +247,9 @@ pub(super) struct Arguments {
     #[arg(long = "image", value_name = "FILE", action = ArgAction::Append, help_heading = "Files")]
     pub(super) images: Vec<PathBuf>,
 
-    /// Print what changed since a base: an earlier run, or a run of another build. FILES are profiles with commas between
-    /// them; an executable or shared object before profiles is their program. Without one, the program is the same.
-    /// Changes that chance explains are marked as noise
+    /// Print what changed since a base: an earlier run, or a run of another build. FILES are profiles with commas
+    /// between them; an executable or shared object before profiles is their program. Without one, the program is the
+    /// same. Changes that chance explains are marked as noise
     #[arg(long, value_name = "FILES", action = ArgAction::Append, help_heading = "Files")]
     pub(super) base: Vec<OsString>,
 
@@ -357,8 +358,8 @@ pub(super) fn is_given(matches: &ArgMatches, id: &str) -> bool {
     matches.value_source(id) == Some(ValueSource::CommandLine)
 }
 
-/// All options with their help, for manuals and completions. `--bsd`, `--gnu`, and `--generate` are parsed before the other
-/// options and are here for their help only: they must not make `--b` and `--g` ambiguous.
+/// All options with their help, for manuals and completions. `--bsd`, `--gnu`, and `--generate` are parsed before the
+/// other options and are here for their help only: they must not make `--b` and `--g` ambiguous.
 #[must_use]
 pub(super) fn command() -> Command {
     let bsd = Arg::new("bsd").long("bsd").value_name("WHOSE").num_args(0..=1).require_equals(true);

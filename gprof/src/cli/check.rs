@@ -191,8 +191,8 @@ fn given(arguments: &Arguments, matches: &ArgMatches, outputs: &[Output], rules:
 const SHORTEST: f64 = 0.1;
 const LONGEST: f64 = 86_400.0;
 
-/// The options and operands that can stand beside `--watch`. All others choose reports, formats, or files that are not read
-/// again.
+/// The options and operands that can stand beside `--watch`. All others choose reports, formats, or files that are not
+/// read again.
 const ALLOWED: [&str; 16] = [
     "watch",
     "pid",

@@ -28,8 +28,8 @@ enum Word {
     Operand(OsString),
 }
 
-/// Removes the files beside profiles from a list that has these profiles as well. A shell replaces `gmon.*` by the names of
-/// the profiles and of the files beside them, and gprof reads the files beside a profile with the profile.
+/// Removes the files beside profiles from a list that has these profiles as well. A shell replaces `gmon.*` by the
+/// names of the profiles and of the files beside them, and gprof reads the files beside a profile with the profile.
 fn without_companions(profiles: Vec<ProfilePath>) -> Vec<ProfilePath> {
     let of = |path: &ProfilePath| match path {
         ProfilePath::File(path) => COMPANIONS.iter().find_map(|suffix| {

@@ -12,8 +12,8 @@ use super::arguments::{KINDS, command};
 use crate::error::Error;
 use crate::question::format::Format;
 
-/// The text that `--generate=KIND` asks for, if this is the whole command line. The first word names the program, also in the text:
-/// gprof may be installed under another name.
+/// The text that `--generate=KIND` asks for, if this is the whole command line. The first word names the program, also
+/// in the text: gprof may be installed under another name.
 ///
 /// # Errors
 ///
@@ -118,7 +118,8 @@ fn tidy(page: &str) -> String {
     tidy
 }
 
-/// Returns the version, the target of the build, the forms of profiles that gprof reads, and the formats that gprof writes.
+/// Returns the version, the target of the build, the forms of profiles that gprof reads, and the formats that gprof
+/// writes.
 ///
 /// The first line ends with the version, as GNU's first line does, because scripts look there.
 pub(super) fn version() -> String {

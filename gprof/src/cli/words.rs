@@ -42,7 +42,8 @@ impl Shorts {
         letters.iter().position(ends).is_some_and(|at| at + 1 == letters.len() && requires(&letters[at]))
     }
 
-    /// The letters before an option with a value in the same word, if there are any, and the long option with that value.
+    /// The letters before an option with a value in the same word, if there are any, and the long option with that
+    /// value.
     fn split(&self, word: &OsStr) -> Option<(Option<OsString>, OsString)> {
         let letters = letters(word)?;
         let before = letters.iter().take_while(|letter| !self.with_argument.contains(letter));

@@ -62,8 +62,8 @@ struct Side<'a, 'data> {
 }
 
 impl<'a, 'data> Side<'a, 'data> {
-    /// Returns the side by which code is named, and the code there. A function of the base has the name and the place of the
-    /// function that it is compared with.
+    /// Returns the side by which code is named, and the code there. A function of the base has the name and the place
+    /// of the function that it is compared with.
     fn named(self, place: SamplePlace<'data>) -> (Side<'a, 'data>, SamplePlace<'data>) {
         let Some(difference) = self.base else { return (self, place) };
         let new = Side { analysis: difference.new_analysis(), base: None };
@@ -100,7 +100,8 @@ struct Profile<'data, W: Write> {
     message: Message,
     strings: HashMap<String, u64>,
     order: Vec<String>,
-    /// The numbers of locations, which are also those of their functions. Those of functions that only the base has are marked.
+    /// The numbers of locations, which are also those of their functions. Those of functions that only the base has are
+    /// marked.
     locations: HashMap<(bool, SamplePlace<'data>), u64>,
 }
 

@@ -9,8 +9,8 @@ use crate::question::format::Format;
 use crate::reports::{difference as reported, list};
 use crate::terminal::Terminal;
 
-/// Writes an analysis to `out`. Tables are as wide as `terminal`. Warnings about source files that cannot be shown go to
-/// `warnings`.
+/// Writes an analysis to `out`. Tables are as wide as `terminal`. Warnings about source files that cannot be shown go
+/// to `warnings`.
 ///
 /// # Errors
 ///

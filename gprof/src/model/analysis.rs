@@ -70,8 +70,8 @@ pub struct FunctionInfo<'a> {
     pub size: u64,
     /// Whether only the function's own object file sees the symbol.
     pub is_local: bool,
-    /// Whether the symbol table marks the symbol as a function. Labels in assembly code may not be marked; their calls count
-    /// for the marked function before them.
+    /// Whether the symbol table marks the symbol as a function. Labels in assembly code may not be marked; their calls
+    /// count for the marked function before them.
     pub is_marked: bool,
 }
 
@@ -88,8 +88,8 @@ pub struct SourceLocation<'a> {
 /// The results of an analysis, as the renderers of all formats see them.
 ///
 /// Functions are known by their [`FunctionId`]. [`Analysis::flat_rows`] returns the rows of the flat profile,
-/// [`Analysis::entries`] and [`Analysis::entry`] the call graph. Expensive parts (the lines of entries, statistics, source
-/// locations) are computed when they are asked for. Threads can share an analysis.
+/// [`Analysis::entries`] and [`Analysis::entry`] the call graph. Expensive parts (the lines of entries, statistics,
+/// source locations) are computed when they are asked for. Threads can share an analysis.
 #[derive(Debug)]
 pub struct Analysis<'data> {
     /// The functions of all images.

@@ -70,8 +70,8 @@ impl Errors {
         self.stacks.map_or(0.0, |stacks| stacks.error(time))
     }
 
-    /// Returns the error of a self time for a fixed number of samples, if times are measured. `error` is the error for a number
-    /// of samples that is itself a matter of chance, and `time` the self time in samples.
+    /// Returns the error of a self time for a fixed number of samples, if times are measured. `error` is the error for
+    /// a number of samples that is itself a matter of chance, and `time` the self time in samples.
     #[must_use]
     pub fn of_part(&self, error: f64, time: f64) -> f64 {
         let others = |stacks: StackSums| stacks.uncovered.ticks.saturating_add(stacks.partial.ticks);

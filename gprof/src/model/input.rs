@@ -89,7 +89,8 @@ impl<'data> StackInput<'data> {
         CallSites::new(self.all_calls, functions, self.code.clone())
     }
 
-    /// Returns the tree of calling contexts, and the names of inlined functions in it: those of the images, if any are given.
+    /// Returns the tree of calling contexts, and the names of inlined functions in it: those of the images, if any are
+    /// given.
     pub(super) fn contexts(
         &self,
         functions: &Functions<'_>,
@@ -170,8 +171,8 @@ impl<'data> Input<'data> {
         Some(self.stacks.as_ref()?.sites(functions))
     }
 
-    /// Returns the arcs. Where times are measured, a function that was entered by a tail call has the caller that its stack
-    /// shows.
+    /// Returns the arcs. Where times are measured, a function that was entered by a tail call has the caller that its
+    /// stack shows.
     fn arcs(&self, functions: &Functions<'_>, is_measured: bool) -> Cow<'data, [Arc]> {
         match self.sites(functions).filter(|_| is_measured) {
             Some(sites) => self.profile.arcs().iter().map(|arc| sites.with_last_caller(arc)).collect(),
@@ -186,7 +187,8 @@ impl<'data> Input<'data> {
         self.code.as_ref().map(calls).unwrap_or_default()
     }
 
-    /// Returns the tree of calling contexts, and the names of inlined functions in it, if the user wants a report about it.
+    /// Returns the tree of calling contexts, and the names of inlined functions in it, if the user wants a report about
+    /// it.
     pub(super) fn contexts(&self, functions: &Functions<'_>) -> Option<(Contexts, Vec<&'data [u8]>)> {
         let input = self.stacks.as_ref().filter(|_| self.wanted.shows().stacks)?;
         Some(input.contexts(functions, self.options.inlines.then_some(self.images)))

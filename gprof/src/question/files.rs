@@ -21,7 +21,8 @@ pub enum ProfilePath {
 }
 
 impl ProfilePath {
-    /// Whether the profile can be read only once, as from a pipe. A path that names nothing counts as a file: its reader reports it.
+    /// Whether the profile can be read only once, as from a pipe. A path that names nothing counts as a file: its
+    /// reader reports it.
     pub(crate) fn is_read_once(&self) -> bool {
         match self {
             ProfilePath::Stdin => true,

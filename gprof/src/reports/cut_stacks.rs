@@ -9,8 +9,8 @@ use crate::sources::side_info::{CutWords, cut_words};
 /// The number of reasons that have a line of their own.
 const MOST_REASONS: usize = 3;
 
-/// Returns one line with the number of the samples and a line for each of the most frequent reasons, which says what helps. There are none
-/// if nearly all samples have whole stacks.
+/// Returns one line with the number of the samples and a line for each of the most frequent reasons, which says what
+/// helps. There are none if nearly all samples have whole stacks.
 pub(crate) fn notes(analysis: &Analysis<'_>) -> Vec<String> {
     let Some(cut) = analysis.cut_stacks().filter(|cut| cut.are_many()) else { return Vec::new() };
     let mut notes = vec![summary(cut)];

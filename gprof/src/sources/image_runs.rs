@@ -124,8 +124,8 @@ pub(super) struct ImageRuns {
 }
 
 impl ImageRuns {
-    /// Reads the profiles of an image, and the files beside them. Warns about files that do not belong together. `units`
-    /// has the sample units of other images.
+    /// Reads the profiles of an image, and the files beside them. Warns about files that do not belong together.
+    /// `units` has the sample units of other images.
     ///
     /// # Errors
     ///

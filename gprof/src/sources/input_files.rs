@@ -31,8 +31,8 @@ impl ImageFile {
         ImageFile { path, bytes, unread: None, storage: ImageStorage::default(), note: None, reopened: OnceLock::new() }
     }
 
-    /// Opens the file again, for code that was not read. Returns `None` if the file cannot be opened, or has another length
-    /// than before.
+    /// Opens the file again, for code that was not read. Returns `None` if the file cannot be opened, or has another
+    /// length than before.
     pub(super) fn reopened(&self) -> Option<&File> {
         let open = || {
             let file = files::open_regular(&self.path).ok()?;
@@ -53,8 +53,8 @@ impl ImageFile {
         Ok(ImageFile { unread, ..ImageFile::new(path.to_owned(), bytes) })
     }
 
-    /// Keeps one slice of a universal file: the slice whose word size, byte order, and addresses fit the first profile. Other
-    /// files stay as they are.
+    /// Keeps one slice of a universal file: the slice whose word size, byte order, and addresses fit the first profile.
+    /// Other files stay as they are.
     ///
     /// # Errors
     ///
@@ -141,8 +141,8 @@ struct Choice {
     note: Option<String>,
 }
 
-/// Chooses the slice of a universal file whose word size, byte order, and addresses fit the first profile. Returns `None` for
-/// a file of another format.
+/// Chooses the slice of a universal file whose word size, byte order, and addresses fit the first profile. Returns
+/// `None` for a file of another format.
 ///
 /// # Errors
 ///
@@ -176,7 +176,8 @@ fn choose_slice(
     Ok(Some(Choice { bytes: slice.data.to_vec(), note: Some(note) }))
 }
 
-/// Whether a profile can belong to a slice. The slice must have the word size and the byte order that the command line gives.
+/// Whether a profile can belong to a slice. The slice must have the word size and the byte order that the command line
+/// gives.
 fn fits(slice: &Slice<'_>, path: &ProfilePath, bytes: &[u8], known: &KnownForm) -> bool {
     let fits = || {
         let headers = Headers::read(slice.data).ok()?;

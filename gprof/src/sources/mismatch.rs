@@ -58,8 +58,8 @@ pub(crate) fn find_wrong_addresses(profile: &Profile, code: &Range<u64>) -> Opti
     ))
 }
 
-/// The addresses that were sampled. The range of a list of single addresses covers all addresses, so the result reaches from the first
-/// to the last address with a sample.
+/// The addresses that were sampled. The range of a list of single addresses covers all addresses, so the result reaches
+/// from the first to the last address with a sample.
 fn sampled(histogram: &Histogram) -> Range<u64> {
     if !matches!(histogram.bins(), Bins::Sparse { .. }) {
         return histogram.range();

@@ -64,8 +64,8 @@ pub(crate) fn check_images(options: &Options) -> Result<(), Error> {
     files.named.iter().try_for_each(|file| file.parse(options).map(|_| ()))
 }
 
-/// Reads the profiles again, with the images as they were read before. Returns `None` if the runs have other shared objects
-/// than before: then everything must be read.
+/// Reads the profiles again, with the images as they were read before. Returns `None` if the runs have other shared
+/// objects than before: then everything must be read.
 ///
 /// # Errors
 ///
@@ -103,9 +103,9 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
     Ok(Loaded::without_sides(parsed, profile, contents))
 }
 
-/// Returns the options by which the base is read. An executable file is the image of the profiles that follow; profiles in front of
-/// all images are of the first image of the report. Every other file is a profile, because the profiles of the BSDs begin with
-/// no fixed bytes.
+/// Returns the options by which the base is read. An executable file is the image of the profiles that follow; profiles
+/// in front of all images are of the first image of the report. Every other file is a profile, because the profiles of
+/// the BSDs begin with no fixed bytes.
 ///
 /// # Errors
 ///

@@ -11,11 +11,11 @@ const BIN: u64 = 4;
 /// Windows loads programs at multiples of this number of bytes.
 const GRANULARITY: u64 = 1 << 16;
 
-/// Moves a profile back. `sampled` is the range of addresses that the program samples, at the addresses of the linker; `None` if
-/// the image does not tell.
+/// Moves a profile back. `sampled` is the range of addresses that the program samples, at the addresses of the linker;
+/// `None` if the image does not tell.
 ///
-/// The profile stays as it is unless both ends of its only range have the same distance to `sampled`, in whole units of the
-/// loader.
+/// The profile stays as it is unless both ends of its only range have the same distance to `sampled`, in whole units of
+/// the loader.
 pub(super) fn undo_slide(profile: &mut Profile, sampled: Option<&Range<u64>>) {
     let Some((slide, range)) = sampled.and_then(|sampled| slide(profile, sampled)) else {
         return;

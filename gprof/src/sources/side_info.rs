@@ -96,7 +96,8 @@ impl SideInfo {
     }
 }
 
-/// The rank of the process in its parallel job, and the name of its machine. A sum of several processes has what they have in common.
+/// The rank of the process in its parallel job, and the name of its machine. A sum of several processes has what they
+/// have in common.
 pub(super) fn process(side: &SideFile) -> (Option<u64>, Option<String>) {
     let rank = side.property(property::RANK).and_then(|rank| str::from_utf8(rank).ok()?.parse().ok());
     let host = side.property(property::HOST).map(|host| String::from_utf8_lossy(host).into_owned());

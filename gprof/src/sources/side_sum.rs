@@ -13,7 +13,8 @@ type ProgramKey = (Identity, Vec<u8>);
 #[derive(Default)]
 pub(super) struct SideSum {
     sums: BTreeMap<Option<ProgramKey>, Sum>,
-    /// For each profile: the number of its ticks, inside and outside of its image, and how many of them no stacks tell about.
+    /// For each profile: the number of its ticks, inside and outside of its image, and how many of them no stacks tell
+    /// about.
     profiles: Vec<(u64, u64)>,
     /// The number of profiles without a side file.
     without: usize,
@@ -24,7 +25,8 @@ pub(super) struct SideSum {
 #[derive(Default)]
 pub(super) struct Sides {
     pub(super) files: Vec<SideFile>,
-    /// For each profile: the number of its ticks, inside and outside of its image, and how many of them no stacks tell about.
+    /// For each profile: the number of its ticks, inside and outside of its image, and how many of them no stacks tell
+    /// about.
     pub(super) profiles: Vec<(u64, u64)>,
     /// The number of profiles without a side file.
     pub(super) without: usize,

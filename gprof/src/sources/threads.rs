@@ -23,9 +23,9 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// Adds the threads of a side file for which `is_wanted` returns true. Returns the index in [`Threads::all`] of each thread of
-    /// the side file. `address` returns the address of a place in code in the common address space of the images, if the place
-    /// is in an image.
+    /// Adds the threads of a side file for which `is_wanted` returns true. Returns the index in [`Threads::all`] of
+    /// each thread of the side file. `address` returns the address of a place in code in the common address space of
+    /// the images, if the place is in an image.
     pub(super) fn add(
         &mut self,
         side: &SideFile,

@@ -82,8 +82,8 @@ fn store(name: &str, bytes: &[u8]) -> Result<(), Error> {
 /// The number of objects that an error lists at most.
 const MOST_LISTED: usize = 20;
 
-/// Writes the profile of the object that the options name, in GNU's form. Profiles without a side file add nothing; a warning
-/// says how many there are.
+/// Writes the profile of the object that the options name, in GNU's form. Profiles without a side file add nothing; a
+/// warning says how many there are.
 ///
 /// # Errors
 ///

@@ -46,8 +46,8 @@ pub(super) struct Tty {
 }
 
 impl Tty {
-    /// Opens the terminal. The keys are those of the standard input, or of the terminal of the session, if the standard input
-    /// is a file.
+    /// Opens the terminal. The keys are those of the standard input, or of the terminal of the session, if the standard
+    /// input is a file.
     ///
     /// # Errors
     ///
@@ -62,8 +62,8 @@ impl Tty {
         Ok(Tty { output, keys, before: Mutex::new(None) })
     }
 
-    /// Takes the screen, also if something else has changed the settings meanwhile: keys come as they are pressed, and the
-    /// screen of the shell is kept.
+    /// Takes the screen, also if something else has changed the settings meanwhile: keys come as they are pressed, and
+    /// the screen of the shell is kept.
     pub(super) fn take(&self) -> io::Result<()> {
         let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
         let settings = match before.take() {
@@ -134,8 +134,8 @@ pub(super) enum Input {
     Stop,
 }
 
-/// The screen of the terminal. The terminal is as before when this value is dropped, when the process panics, while it is
-/// suspended, and when a signal ends it.
+/// The screen of the terminal. The terminal is as before when this value is dropped, when the process panics, while it
+/// is suspended, and when a signal ends it.
 pub(super) struct FullScreen {
     tty: Arc<Tty>,
     keys: Keys,
@@ -143,7 +143,8 @@ pub(super) struct FullScreen {
     shown: Option<Grid>,
     /// Held while something is written to the terminal.
     drawing: Arc<Mutex<()>>,
-    /// The signals that are input. A signal is a byte in a socket, for which the process can wait together with the keys.
+    /// The signals that are input. A signal is a byte in a socket, for which the process can wait together with the
+    /// keys.
     signals: SignalDelivery<UnixStream, SignalOnly>,
     hook: Arc<PanicHook>,
 }
@@ -238,8 +239,8 @@ impl Drop for FullScreen {
     }
 }
 
-/// Makes the signals that end a process give the screen back first. A thread of its own does this, because the thread that
-/// draws may be reading a large profile.
+/// Makes the signals that end a process give the screen back first. A thread of its own does this, because the thread
+/// that draws may be reading a large profile.
 fn end_by_signals(tty: Arc<Tty>, drawing: Arc<Mutex<()>>) -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     thread::spawn(move || {

@@ -51,8 +51,8 @@ impl Grid {
         &self.rows
     }
 
-    /// Writes a row, as much as fits, without control characters. A text in reverse video reverses the whole row. Returns the
-    /// column behind the text. A row below the screen is dropped.
+    /// Writes a row, as much as fits, without control characters. A text in reverse video reverses the whole row.
+    /// Returns the column behind the text. A row below the screen is dropped.
     pub(super) fn write(&mut self, row: usize, text: &str, style: Style) -> usize {
         let Some(cells) = self.rows.get_mut(row) else { return 0 };
         cells.clear();
@@ -85,8 +85,8 @@ pub(super) const ERASE: &str = "\x1b[2J";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 
-/// Returns the commands that make a terminal that shows `before` show `after`, which has the same size. Only cells that differ
-/// are written.
+/// Returns the commands that make a terminal that shows `before` show `after`, which has the same size. Only cells that
+/// differ are written.
 pub(super) fn changes(before: &Grid, after: &Grid) -> String {
     let mut out = String::new();
     let mut style = Style::new();

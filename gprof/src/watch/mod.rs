@@ -1,5 +1,5 @@
-//! Shows the profile of a running program again and again (`--watch`): on the whole screen of a terminal, or as one table after
-//! the other. The symbols are read once; each reading reads only the counts.
+//! Shows the profile of a running program again and again (`--watch`): on the whole screen of a terminal, or as one
+//! table after the other. The symbols are read once; each reading reads only the counts.
 
 mod drawing;
 mod full_screen;

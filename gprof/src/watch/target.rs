@@ -138,8 +138,8 @@ struct SharedFile {
 }
 
 impl ProcessFiles {
-    /// Finds the program of a process, and the live profile: a live profile is mapped while the process runs, wherever the
-    /// settings of the process put the file.
+    /// Finds the program of a process, and the live profile: a live profile is mapped while the process runs, wherever
+    /// the settings of the process put the file.
     ///
     /// # Errors
     ///

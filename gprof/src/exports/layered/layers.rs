@@ -108,8 +108,8 @@ impl Layers {
 /// The number of walks through all layers.
 const ORDER_SWEEPS: usize = 16;
 
-/// Orders each layer by the middle of the neighbors in the layer above, then in the layer below, and so on. Keeps the order
-/// with the fewest crossings.
+/// Orders each layer by the middle of the neighbors in the layer above, then in the layer below, and so on. Keeps the
+/// order with the fewest crossings.
 pub(super) fn order(layers: &mut Layers) {
     let mut place = places(layers);
     let mut best = (crossings(layers, &place), layers.layers.clone());
@@ -192,7 +192,8 @@ fn crossings_below(layers: &Layers, pair: &[Vec<usize>], place: &[usize]) -> usi
 /// The number of walks through all layers.
 const POSITION_SWEEPS: usize = 24;
 
-/// Returns the middle of each vertex. Every vertex is drawn to its neighbors; long arrows are straight where they can be.
+/// Returns the middle of each vertex. Every vertex is drawn to its neighbors; long arrows are straight where they can
+/// be.
 pub(super) fn positions(layers: &Layers, gap: f64) -> Vec<f64> {
     let mut across = packed(layers, gap);
     for sweep in 0..POSITION_SWEEPS {

@@ -1,8 +1,8 @@
 //! Places for the boxes and arrows of a graph: in layers from callers down to callees, with few crossings.
 //!
-//! These are the usual four steps. Each arrow is made to point down, each box gets a layer below its callers, the boxes of a
-//! layer are ordered so that few arrows cross, and then moved near their callers and callees. An arrow that passes layers has
-//! a point of its own in each. docs/pictures.md says why no crate does this.
+//! These are the usual four steps. Each arrow is made to point down, each box gets a layer below its callers, the boxes
+//! of a layer are ordered so that few arrows cross, and then moved near their callers and callees. An arrow that passes
+//! layers has a point of its own in each. docs/pictures.md says why no crate does this.
 
 mod layers;
 mod ranks;
@@ -27,8 +27,8 @@ const GAP: Point = [18.0, 58.0];
 /// The least width of a row, if the graph has several parts.
 const LEAST_ROW: f64 = 1200.0;
 
-/// Lays out boxes of these sizes. Parts of the graph that no arrow connects stand side by side, and in rows if there are many.
-/// The work grows with the product of the numbers of arrows and of layers.
+/// Lays out boxes of these sizes. Parts of the graph that no arrow connects stand side by side, and in rows if there
+/// are many. The work grows with the product of the numbers of arrows and of layers.
 pub(super) fn layout(sizes: &[Point], arrows: &[Arrow]) -> Layout {
     let mut whole =
         Layout { boxes: vec![[0.0; 2]; sizes.len()], arrows: vec![Vec::new(); arrows.len()], size: [0.0, 0.0] };

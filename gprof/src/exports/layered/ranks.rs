@@ -83,7 +83,8 @@ pub(super) fn ranks(boxes: usize, arrows: &[Arrow]) -> Vec<usize> {
     ranks
 }
 
-/// Returns the boxes below each box. A walk starts at the first boxes; an arrow back to a box on the way of the walk is turned around.
+/// Returns the boxes below each box. A walk starts at the first boxes; an arrow back to a box on the way of the walk is
+/// turned around.
 fn without_circles(boxes: usize, arrows: &[Arrow]) -> Vec<Vec<usize>> {
     let mut targets: Vec<Vec<usize>> = vec![Vec::new(); boxes];
     for arrow in arrows.iter().filter(|arrow| arrow.from != arrow.to) {

@@ -9,9 +9,10 @@ use crate::program::symbols::functions::{FunctionId, Functions};
 
 /// What all possible stacks have in common.
 ///
-/// An *entry* is a function with known callers that is called from outside of all functions, or by functions with unknown
-/// callers. If an entry is never entered that way while a function that it dominates is on the stack, the functions that it
-/// dominates form a *group*. Then no function of the group has the entry above itself but by counted calls.
+/// An *entry* is a function with known callers that is called from outside of all functions, or by functions with
+/// unknown callers. If an entry is never entered that way while a function that it dominates is on the stack, the
+/// functions that it dominates form a *group*. Then no function of the group has the entry above itself but by counted
+/// calls.
 #[derive(Debug)]
 pub(super) struct Stacks {
     /// All samples.
@@ -93,7 +94,8 @@ impl Stacks {
     }
 }
 
-/// Returns all edges. A shared bin is a node that its functions lead to, so what dominates all of them dominates the bin.
+/// Returns all edges. A shared bin is a node that its functions lead to, so what dominates all of them dominates the
+/// bin.
 fn edges(calls: &Calls, samples: &Samples, functions: &Functions<'_>) -> Vec<(u32, u32)> {
     let caller = |caller: Option<FunctionId>| caller.map_or(ROOT, node);
     let mut edges: Vec<(u32, u32)> = calls.pairs.iter().map(|(from, to)| (caller(*from), node(*to))).collect();
@@ -126,8 +128,8 @@ fn entries(dominators: &Dominators, has_known_callers: &[bool], functions: &Func
     entries
 }
 
-/// Returns whether all callers of `main` are start-up code or functions that `main` dominates. What calls `main` without
-/// being counted is start-up code: C and C++ call `main` at the start of the program only.
+/// Returns whether all callers of `main` are start-up code or functions that `main` dominates. What calls `main`
+/// without being counted is start-up code: C and C++ call `main` at the start of the program only.
 fn only_start_calls(main: FunctionId, calls: &[(FunctionId, FunctionId)], entries: &[Option<FunctionId>]) -> bool {
     let is_start_or_inside = |caller: FunctionId| entries[caller.index()].is_none_or(|entry| entry == main);
     let mut callers = calls.iter().filter(|(_, called)| *called == main).map(|(caller, _)| *caller);

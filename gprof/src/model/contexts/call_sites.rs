@@ -1,8 +1,8 @@
 //! Finds functions that left the stack by a tail call.
 //!
-//! A function that ends in a tail call has no frame while the function runs that it called last. Two things still know the
-//! function: the call instruction before the return address, and mcount, which has counted all functions that were entered
-//! with this return address.
+//! A function that ends in a tail call has no frame while the function runs that it called last. Two things still know
+//! the function: the call instruction before the return address, and mcount, which has counted all functions that were
+//! entered with this return address.
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,8 @@ pub struct Gone {
 }
 
 impl Gone {
-    /// Returns the functions that the call instruction names. Other functions may have left the stack, but are not known.
+    /// Returns the functions that the call instruction names. Other functions may have left the stack, but are not
+    /// known.
     fn named(functions: Vec<FunctionId>) -> Gone {
         Gone { certain: functions.len(), functions, is_doubtful: true, ..Gone::default() }
     }
@@ -76,7 +77,8 @@ pub struct CallSites<'a, 'data> {
 }
 
 impl<'a, 'data> CallSites<'a, 'data> {
-    /// Makes the call sites of a program from the arcs of the profile. The caller's address of an arc is the return address.
+    /// Makes the call sites of a program from the arcs of the profile. The caller's address of an arc is the return
+    /// address.
     pub(crate) fn new(arcs: &[Arc], functions: &'a Functions<'data>, code: ProgramCode<'a>) -> CallSites<'a, 'data> {
         let counted = arcs.iter().filter(|arc| arc.count != 0).filter_map(|arc| {
             let called = functions[functions.find(arc.selfpc)?].called_as?;
@@ -191,8 +193,8 @@ impl<'a, 'data> CallSites<'a, 'data> {
         names.get(name).copied().flatten().map(|id| self.functions[id].counts_for)
     }
 
-    /// Returns an arc with the caller that called last: if the called function was entered by a tail call, the address of
-    /// the function that ended so. The profile counts such a call for the function that the tail call returns to.
+    /// Returns an arc with the caller that called last: if the called function was entered by a tail call, the address
+    /// of the function that ended so. The profile counts such a call for the function that the tail call returns to.
     #[must_use]
     pub fn with_last_caller(&self, arc: &Arc) -> Arc {
         let called = || Some(self.functions[self.functions[self.functions.find(arc.selfpc)?].called_as?].counts_for);
@@ -202,7 +204,8 @@ impl<'a, 'data> CallSites<'a, 'data> {
     }
 }
 
-/// At most this many counted functions of a site are the callee, the function that the callee is a label of, or the target.
+/// At most this many counted functions of a site are the callee, the function that the callee is a label of, or the
+/// target.
 const MOST_ENDS: usize = 3;
 
 /// A call site with the function of the next frame.
@@ -215,8 +218,8 @@ struct Site<'s, 'a, 'data> {
 }
 
 impl Site<'_, '_, '_> {
-    /// Whether there are certainly too many functions between. A dispatcher calls thousands of functions at one site, and
-    /// looking at all of them once for each would take a time in proportion to the square of their number.
+    /// Whether there are certainly too many functions between. A dispatcher calls thousands of functions at one site,
+    /// and looking at all of them once for each would take a time in proportion to the square of their number.
     fn is_crowded(&self) -> bool {
         self.counted.len() > MOST_BETWEEN + MOST_ENDS
     }
@@ -256,15 +259,15 @@ impl Site<'_, '_, '_> {
             return Gone::named(first).crowded(Some(if is_direct { self.callee } else { target }));
         }
         if is_direct {
-            // Another function may have been called, and may have called this one again. All functions between were entered
-            // from this one, some perhaps by jumps that are not known.
+            // Another function may have been called, and may have called this one again. All functions between were
+            // entered from this one, some perhaps by jumps that are not known.
             let ways = self.ways(self.callee, &between);
             return Gone { is_doubtful: ways.any_may_lead(), ..Gone::default() }.on(&ways, Some(self.callee));
         }
         let ways = self.ways(target, &between);
         match ways.shortest() {
-            // A jump that is not known, but has led to a counted function, may have led to the callee too. So may a jump
-            // through a register in a function between.
+            // A jump that is not known, but has led to a counted function, may have led to the callee too. So may a
+            // jump through a register in a function between.
             Some((path, is_only)) => {
                 let is_doubtful = !(is_only && ways.reaches_all());
                 Gone { functions: path, is_doubtful, certain: 1, ..Gone::default() }.on(&ways, Some(target))
@@ -283,7 +286,8 @@ impl Site<'_, '_, '_> {
         if let Some((target, _)) = self.others().into_iter().find(|(id, _)| is_named(*id)) {
             return self.direct(target);
         }
-        // A function without a counter. A name may stand for several functions, so only a jump proves that it is this one.
+        // A function without a counter. A name may stand for several functions, so only a jump proves that it is this
+        // one.
         match self.sites.named(name).filter(|target| self.sites.jumps.jump(*target, self.callee) == Jump::Direct) {
             Some(target) => self.direct(target),
             None => self.indirect(),

@@ -1,8 +1,9 @@
 //! Inclusive times as the stacks show them.
 //!
-//! A tick counts for a function if the function is on the stack, once however often the function is there. A tick counts for
-//! an arc if the arc's callee stands above its caller on the stack, also once. Ticks count if they count in the flat profile:
-//! those in the profiling runtime, outside of all functions, and in functions that the user left out do not.
+//! A tick counts for a function if the function is on the stack, once however often the function is there. A tick
+//! counts for an arc if the arc's callee stands above its caller on the stack, also once. Ticks count if they count in
+//! the flat profile: those in the profiling runtime, outside of all functions, and in functions that the user left out
+//! do not.
 
 use std::collections::HashMap;
 
@@ -146,8 +147,8 @@ impl Paths<'_> {
     }
 }
 
-/// Returns whether the choices of the user let the time of each context count. Time below no function counts if the user did
-/// not choose functions.
+/// Returns whether the choices of the user let the time of each context count. Time below no function counts if the
+/// user did not choose functions.
 pub(in crate::model) fn time_counts(contexts: &Contexts, time: &Selection) -> Vec<bool> {
     let counts = |state| state == State::Counts || (state == State::Start && !time.is_restricted());
     states(contexts, time).into_iter().map(counts).collect()
@@ -171,8 +172,8 @@ fn states(contexts: &Contexts, time: &Selection) -> Vec<State> {
     states
 }
 
-/// Returns the arc by which each context was entered. Where the user left out the arc, the context has no caller and no arc
-/// any more.
+/// Returns the arc by which each context was entered. Where the user left out the arc, the context has no caller and no
+/// arc any more.
 fn cut_arcs(contexts: &mut Contexts, functions: &Functions<'_>, selection: StackSelection<'_>) -> Vec<Option<Pair>> {
     let mut pairs = ranges::entered_by(contexts, functions, selection.time);
     let is_cut = ranges::cut(contexts, &pairs, |caller, called| selection.arcs.selects(caller, called));

@@ -129,7 +129,8 @@ impl StackSums {
         self.percent_of_all(self.uncovered)
     }
 
-    /// Returns the samples of runs without stacks, in sums with other runs, as a percentage of the samples of all profiles.
+    /// Returns the samples of runs without stacks, in sums with other runs, as a percentage of the samples of all
+    /// profiles.
     #[must_use]
     pub fn partial_percent(&self) -> f64 {
         self.percent_of_all(self.partial)
@@ -140,8 +141,8 @@ impl StackSums {
         100.0 * profiles.ticks as f64 / whole(all)
     }
 
-    /// Returns the standard error of a measured number of samples, which has a binomial distribution: each sample hits the
-    /// function or does not.
+    /// Returns the standard error of a measured number of samples, which has a binomial distribution: each sample hits
+    /// the function or does not.
     #[must_use]
     pub fn error(&self, samples: f64) -> f64 {
         let all = self.samples() as f64;

@@ -48,9 +48,10 @@ impl Images<'_> {
     }
 }
 
-/// Returns for each image of the other profiles its image in the base, if there is one. `named` is how many images at the
-/// beginning the user named, on each side. A pair has the same build ID, or else the same path, the same last part of the path, or
-/// the same last part up to `.so`. The images that the user named and that have no pair then are paired in their order.
+/// Returns for each image of the other profiles its image in the base, if there is one. `named` is how many images at
+/// the beginning the user named, on each side. A pair has the same build ID, or else the same path, the same last part
+/// of the path, or the same last part up to `.so`. The images that the user named and that have no pair then are paired
+/// in their order.
 fn pairs(base: &[Mapping], new: &[Mapping], named: [usize; 2]) -> Vec<Option<usize>> {
     let mut images = Images { base, new, pairs: vec![None; new.len()], is_taken: vec![false; base.len()] };
     if named == [1, 1] && !base.is_empty() && !new.is_empty() {
@@ -78,15 +79,15 @@ fn unversioned(name: &[u8]) -> &[u8] {
     (0..name.len()).find(is_ending).and_then(|at| name.get(..at)).unwrap_or(name)
 }
 
-/// Functions that are compared with each other: those of the base, and those of the other profiles. A list is empty if the
-/// function was added or removed. A list has several functions if nothing tells which is which.
+/// Functions that are compared with each other: those of the base, and those of the other profiles. A list is empty if
+/// the function was added or removed. A list has several functions if nothing tells which is which.
 pub(super) type Joined = [Vec<FunctionId>; 2];
 
 /// Joins all functions. Compilers' copies must count for their functions.
 ///
-/// Functions of one image and symbol are joined. If several functions have the symbol, those of the same source file are
-/// joined; the others are joined in the order of their addresses if both builds have as many, and else all together. What
-/// has no counterpart then is joined by stable names. There the order of addresses says nothing.
+/// Functions of one image and symbol are joined. If several functions have the symbol, those of the same source file
+/// are joined; the others are joined in the order of their addresses if both builds have as many, and else all
+/// together. What has no counterpart then is joined by stable names. There the order of addresses says nothing.
 pub(super) fn join<'data>(base: &Analysis<'data>, new: &Analysis<'data>) -> Vec<Joined> {
     let named = [base, new].map(|side| side.options.images.len());
     let sides = Sides { all: [base, new], pairs: pairs(&base.images, &new.images, named) };
@@ -165,14 +166,15 @@ impl<'a, 'data> Sides<'a, 'data> {
         }
     }
 
-    /// Joins the functions of a group that are in the same source file, and returns the others. Builds may be in different
-    /// directories, so the last parts of the paths count if the paths tell nothing.
+    /// Joins the functions of a group that are in the same source file, and returns the others. Builds may be in
+    /// different directories, so the last parts of the paths count if the paths tell nothing.
     fn divide_by_file(&self, group: Joined, joined: &mut Vec<Joined>) -> Joined {
         let by_path = self.divide_by(group, |path| path, joined);
         if is_one_sided(&by_path) { by_path } else { self.divide_by(by_path, last_part, joined) }
     }
 
-    /// Joins the functions of a group that alone on their side have a part of the path of their source file. Returns the others.
+    /// Joins the functions of a group that alone on their side have a part of the path of their source file. Returns
+    /// the others.
     fn divide_by(&self, group: Joined, part: fn(&[u8]) -> &[u8], joined: &mut Vec<Joined>) -> Joined {
         let file = |side: usize, id: FunctionId| Some(part(self.all[side].source_location(id)?.file));
         let mut of_file: HashMap<&[u8], Joined> = HashMap::new();

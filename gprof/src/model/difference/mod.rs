@@ -24,13 +24,14 @@ use join::join;
 use model::RowSubject;
 use side::{Elsewhere, FrameKey, Numbers, Side, Subjects};
 
-/// Compares two analyses. The options of both must be [`Options::compared`](crate::Options::compared); those of `new` choose the
-/// rows. Inclusive times should be measured on both sides or estimated on both
+/// Compares two analyses. The options of both must be [`Options::compared`](crate::Options::compared); those of `new`
+/// choose the rows. Inclusive times should be measured on both sides or estimated on both
 /// ([`Options::propagate`](crate::Options::propagate)).
 ///
 /// # Errors
 ///
-/// If a side has no samples, the sides have samples of different units, or the base shall be scaled and a side has no time.
+/// If a side has no samples, the sides have samples of different units, or the base shall be scaled and a side has no
+/// time.
 pub fn difference<'a, 'data>(
     base: &'a Analysis<'data>,
     new: &'a Analysis<'data>,
@@ -129,8 +130,8 @@ struct Merged {
 }
 
 impl Difference<'_, '_> {
-    /// Returns the flame graphs of both sides as one tree. They are measured if [`Difference::is_measured`]. The first call
-    /// makes the tree.
+    /// Returns the flame graphs of both sides as one tree. They are measured if [`Difference::is_measured`]. The first
+    /// call makes the tree.
     pub fn flame(&self) -> &DifferenceFlame {
         self.flame.get_or_init(|| {
             let mut frames = ordered(&self.changed(self.merged()));
@@ -152,8 +153,9 @@ impl Difference<'_, '_> {
         }
     }
 
-    /// Adds the frames of both sides: each behind its caller. A function that only one side has is a frame of its self time, and
-    /// what it called stands at its caller: so functions are compared also if a build inlines one of their callers.
+    /// Adds the frames of both sides: each behind its caller. A function that only one side has is a frame of its self
+    /// time, and what it called stands at its caller: so functions are compared also if a build inlines one of their
+    /// callers.
     fn merged(&self) -> Vec<Merged> {
         let mut merged: Vec<Merged> = Vec::new();
         let mut known: HashMap<(Option<usize>, FrameKey), usize> = HashMap::new();
@@ -198,8 +200,8 @@ impl Difference<'_, '_> {
         let change = |frame: Merged| {
             let [base, new] = [0, 1].map(|side: usize| {
                 let samples = frame.inclusive[side];
-                // Each part of an estimate is a share of samples, so the estimate's error is at most the error of the same
-                // number of samples.
+                // Each part of an estimate is a share of samples, so the estimate's error is at most the error of the
+                // same number of samples.
                 let time = self.sides[side].exactly(samples, samples.abs().sqrt());
                 if self.is_missing(side, frame.subject) { Time::NONE } else { time }
             });

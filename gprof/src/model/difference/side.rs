@@ -66,7 +66,8 @@ impl<'a, 'data> Side<'a, 'data> {
         Time { time, variance: Some((variance * of_share).max(sample * sample)), spread }
     }
 
-    /// The sum of the numbers of functions. An empty list is a function that does not exist, so its time is 0 for certain.
+    /// The sum of the numbers of functions. An empty list is a function that does not exist, so its time is 0 for
+    /// certain.
     pub(super) fn numbers(&self, ids: &[FunctionId]) -> Numbers {
         if ids.is_empty() {
             return Numbers { own: Time::NONE, inclusive: Time::NONE, ..Numbers::default() };

@@ -1,8 +1,8 @@
 //! A flame graph that is estimated from the calls: the call graph, unfolded.
 //!
-//! Each frame gets the part of its function's time that the calls on the path to the frame hand up. A cycle is one frame, as
-//! in the call graph, with its members above. The frames with the longest time are unfolded first; what is left when a frame
-//! is too short, or when there are enough frames, becomes a frame "(cut)".
+//! Each frame gets the part of its function's time that the calls on the path to the frame hand up. A cycle is one
+//! frame, as in the call graph, with its members above. The frames with the longest time are unfolded first; what is
+//! left when a frame is too short, or when there are enough frames, becomes a frame "(cut)".
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -132,8 +132,8 @@ impl<'a> Unfolding<'a> {
         0.0
     }
 
-    /// The bounds of a frame: those of the function if no other path leads to it. Otherwise other paths may have taken all time,
-    /// and the frame has at most the time of its caller.
+    /// The bounds of a frame: those of the function if no other path leads to it. Otherwise other paths may have taken
+    /// all time, and the frame has at most the time of its caller.
     fn bounds_of(&self, target: Target, certainty: Certainty, above: Option<(f64, f64)>) -> Option<(f64, f64)> {
         let bounds = self.bounds?;
         let above = above.map_or(f64::INFINITY, |(_, upper)| upper);
@@ -152,8 +152,8 @@ impl<'a> Unfolding<'a> {
         }
     }
 
-    /// Adds the callees of a frame, and gives the rest of the time to the frame itself. The callees behind the first one that is
-    /// too short are cut together: a function with many callees may be called by many.
+    /// Adds the callees of a frame, and gives the rest of the time to the frame itself. The callees behind the first
+    /// one that is too short are cut together: a function with many callees may be called by many.
     fn unfold(&mut self, time: f64, frame: usize, target: Target) {
         let whole = target.time(self.graph);
         let part = if whole > 0.0 { time / whole } else { 0.0 };
@@ -288,8 +288,8 @@ mod tests {
     use crate::model::selection::{ArcSelection, Selections};
     use crate::program::image::Symbol;
 
-    /// A thousand functions call a function that calls as many others as `callees`. The time of each called function is far
-    /// less than that of a frame. Returns how often a callee was looked at, and the flame graph.
+    /// A thousand functions call a function that calls as many others as `callees`. The time of each called function is
+    /// far less than that of a frame. Returns how often a callee was looked at, and the flame graph.
     fn looked_at(callees: u64) -> (usize, Flame) {
         const CALLERS: u64 = 1000;
         let hub = CALLERS + 1;

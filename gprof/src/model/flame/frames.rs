@@ -98,8 +98,8 @@ impl Flame {
 /// Frames shorter than this part of the time are combined.
 pub(super) const LEAST_PART: f64 = 1e-4;
 
-/// The most frames of a flame graph that are not combined. A chain of calls may be as long as the input, and each frame is
-/// drawn.
+/// The most frames of a flame graph that are not combined. A chain of calls may be as long as the input, and each frame
+/// is drawn.
 pub(in crate::model) const MOST_FRAMES: usize = 20_000;
 
 /// Frames, each behind its parent. The first is the whole program.
@@ -143,8 +143,8 @@ impl Raw {
         self.frames.len()
     }
 
-    /// Returns the flame graph. `error` is the standard error of a number of samples. Frames with less than a part of all time,
-    /// and those beyond a number of frames, become frames called "(cut)", so that no time is lost.
+    /// Returns the flame graph. `error` is the standard error of a number of samples. Frames with less than a part of
+    /// all time, and those beyond a number of frames, become frames called "(cut)", so that no time is lost.
     pub(super) fn finish(self, origin: FlameOrigin, error: impl Fn(f64) -> f64) -> Flame {
         self.finish_with(origin, MOST_FRAMES, error)
     }

@@ -6,9 +6,10 @@
 //!
 //! Times of called functions that the stacks of the samples show, in place of propagation.
 //!
-//! Self times are those of the flat profile. The time of called functions is the number of ticks during which the function
-//! was on the stack below another function, and for an arc the number of ticks during which the callee was on the stack
-//! directly above the caller. No tick counts twice, so recursive functions and members of a cycle have times of their own.
+//! Self times are those of the flat profile. The time of called functions is the number of ticks during which the
+//! function was on the stack below another function, and for an arc the number of ticks during which the callee was on
+//! the stack directly above the caller. No tick counts twice, so recursive functions and members of a cycle have times
+//! of their own.
 
 use super::arcs::{ArcId, Arcs};
 use super::cycles::Cycles;
@@ -91,7 +92,8 @@ impl Times {
         propagation.times
     }
 
-    /// Finds the functions that have entries, and the part of each function's self time that counts. Propagates nothing.
+    /// Finds the functions that have entries, and the part of each function's self time that counts. Propagates
+    /// nothing.
     fn of_functions_alone(inputs: Inputs<'_>) -> Times {
         let mut propagation = Propagation::new(inputs);
         propagation.fractions();

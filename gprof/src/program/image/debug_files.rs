@@ -26,8 +26,8 @@ pub const DEFAULT_DIRECTORY: &str = "/usr/lib/debug";
 /// Finds the separate debug file of a program, and returns its path and content.
 ///
 /// The build ID leads to `.build-id/xx/yyyy.debug` in each of `directories`. The name leads to a file beside the
-/// program, in the subdirectory `.debug`, or in one of `directories` at the program's own path. On Darwin, the file is in a
-/// bundle beside the program (`prog.dSYM`). A file of another build is skipped.
+/// program, in the subdirectory `.debug`, or in one of `directories` at the program's own path. On Darwin, the file is
+/// in a bundle beside the program (`prog.dSYM`). A file of another build is skipped.
 pub(super) fn find_debug_file(
     links: &DebugLinks<'_>,
     image: &Path,

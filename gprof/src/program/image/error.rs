@@ -28,7 +28,8 @@ pub enum ImageError {
         /// What is damaged.
         source: object::Error,
     },
-    /// The universal Mach-O file has several slices, and no profile chooses one of them. Contains the names of the slices.
+    /// The universal Mach-O file has several slices, and no profile chooses one of them. Contains the names of the
+    /// slices.
     Universal(String),
     /// The symbols of the PE file are in a PDB file. Contains the path in the file.
     Pdb(String),
@@ -97,8 +98,8 @@ pub(super) fn other_format(data: &[u8]) -> ImageError {
     }
 }
 
-/// Whether a file is in the format of the programs of early Unix and BSD systems: a magic number of 16 bits, and sizes of
-/// code, data, and symbols that fit into the file.
+/// Whether a file is in the format of the programs of early Unix and BSD systems: a magic number of 16 bits, and sizes
+/// of code, data, and symbols that fit into the file.
 fn is_a_out(data: &[u8]) -> bool {
     const MAGIC: [u16; 4] = [0o407, 0o410, 0o413, 0o314];
     let Some(head) = data.first_chunk::<32>() else {

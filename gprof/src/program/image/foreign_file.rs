@@ -57,8 +57,8 @@ pub(super) struct ForeignSymbol<'data> {
     pub(super) kind: SymbolType,
 }
 
-/// The symbol table of one format. A file may have millions of symbols, so symbols are decoded while they are used, and a caller that only
-/// needs headers decodes none.
+/// The symbol table of one format. A file may have millions of symbols, so symbols are decoded while they are used, and
+/// a caller that only needs headers decodes none.
 pub(super) trait SymbolTable<'data> {
     /// The maximum number of symbols. The length of the file limits this number.
     fn most(&self) -> usize;
@@ -148,7 +148,8 @@ impl<'data> ForeignFile<'data> {
     /// The functions in the symbol table. Names are as in the source: without the underscore of compilers.
     pub(super) fn named(&self, policy: Policy) -> Vec<Symbol<'data>> {
         let mut names = NameTable::new(self.strings);
-        // MinGW's linker puts marks of its own at the beginning of the code (`___tls_start__`), where a local function may be.
+        // MinGW's linker puts marks of its own at the beginning of the code (`___tls_start__`), where a local function
+        // may be.
         let typed: HashSet<u64> = match policy {
             // All symbols of Mach-O have types.
             Policy::Full if self.symbols().any(|symbol| symbol.kind == elf::STT_NOTYPE) => {
@@ -174,8 +175,8 @@ impl<'data> ForeignFile<'data> {
             };
             let function = symbols::function(&candidate, &mut names, policy)?;
             let plain = function.name.strip_prefix(b"_").filter(|_| self.has_underscores);
-            // GNU gprof takes local names without the underscore for labels, and marks no local symbols as functions in PE and
-            // Mach-O files.
+            // GNU gprof takes local names without the underscore for labels, and marks no local symbols as functions in
+            // PE and Mach-O files.
             let is_gnu_label = self.has_underscores && function.is_static && plain.is_none();
             if policy == Policy::Compat && is_gnu_label {
                 return None;

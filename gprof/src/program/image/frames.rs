@@ -110,8 +110,8 @@ impl<'a> Frames<'a> {
         Some(inlined.function?.name.slice()).filter(|name| !name.is_empty())
     }
 
-    /// The names of all functions that were inlined at an address, the outermost first. A function without a name is left
-    /// out.
+    /// The names of all functions that were inlined at an address, the outermost first. A function without a name is
+    /// left out.
     #[must_use]
     pub fn all_inlined(&self, address: u64) -> Vec<&'a [u8]> {
         let Some(mut frames) = self.find(address) else {

@@ -69,12 +69,12 @@ const MOST: usize = 4096;
 /// The number of bytes from which the format of an image is known.
 const START: u64 = 8;
 
-/// The number of bytes that are read of a file that is not an image: enough to recognize a profile, which its length also
-/// identifies.
+/// The number of bytes that are read of a file that is not an image: enough to recognize a profile, which its length
+/// also identifies.
 const UNKNOWN: u64 = 1 << 24;
 
-/// Reads a program or a shared object. Reads the machine code of an ELF file only `with_code`, and only the beginning of a file
-/// that is not an image.
+/// Reads a program or a shared object. Reads the machine code of an ELF file only `with_code`, and only the beginning
+/// of a file that is not an image.
 ///
 /// # Errors
 ///
@@ -83,7 +83,8 @@ pub fn read(path: &Path, with_code: bool) -> io::Result<Vec<u8>> {
     read_open(path, with_code).map(|(bytes, _)| bytes)
 }
 
-/// Reads a program or a shared object as [`read`] does. Also gives the open file if parts of the file are not in memory.
+/// Reads a program or a shared object as [`read`] does. Also gives the open file if parts of the file are not in
+/// memory.
 ///
 /// # Errors
 ///

@@ -4,8 +4,9 @@
 use super::machine_code::Machine;
 
 impl Machine {
-    /// Whether the instruction at an index of some bytes looks like a jump through a register or through memory. A jump that
-    /// looks like the jump of a `switch`, which stays in the function, is none. `pc` is the address of the instruction.
+    /// Whether the instruction at an index of some bytes looks like a jump through a register or through memory. A jump
+    /// that looks like the jump of a `switch`, which stays in the function, is none. `pc` is the address of the
+    /// instruction.
     pub(super) fn is_unknown_jump(self, code: &[u8], at: usize, pc: u64) -> bool {
         let (before, after) = code.split_at_checked(at).unwrap_or_default();
         match self {
@@ -77,8 +78,8 @@ fn is_unknown_x86(before: &[u8], after: &[u8], pc: u64, word: u64) -> bool {
 /// The prefix of an indirect jump that may go to an instruction without a landing pad.
 const NOTRACK: u8 = 0x3e;
 
-/// Whether x86 code ends with an addition to a register. The entries of the table of a `switch` are distances, to which the
-/// code adds the address of the table.
+/// Whether x86 code ends with an addition to a register. The entries of the table of a `switch` are distances, to which
+/// the code adds the address of the table.
 fn ends_with_sum(code: &[u8], register: u8, is_upper: bool, word: u64) -> bool {
     let [rest @ .., opcode @ (0x01 | 0x03), operands @ 0xc0..=0xff] = code else { return false };
     let prefix = match rest.last() {

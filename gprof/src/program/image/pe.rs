@@ -1,7 +1,7 @@
 //! Reads PE files: programs and libraries of Windows, as MinGW's tools write them.
 //!
-//! Symbols are in the COFF symbol table and debug information is in DWARF sections. A program of Microsoft's tools has both
-//! in a PDB file, which this crate does not read.
+//! Symbols are in the COFF symbol table and debug information is in DWARF sections. A program of Microsoft's tools has
+//! both in a PDB file, which this crate does not read.
 
 use std::ops::Range;
 
@@ -22,7 +22,8 @@ pub(super) const MAGIC: &[u8] = b"MZ";
 /// The length of the longest name of a section: a million sections may share one name of a million bytes.
 const LONGEST: usize = 64;
 
-/// The maximum length of the path of a PDB file in bytes; a longer path is cut. Messages have the path, and no system has longer paths.
+/// The maximum length of the path of a PDB file in bytes; a longer path is cut. Messages have the path, and no system
+/// has longer paths.
 const LONGEST_PATH: usize = 4096;
 
 /// Libraries of systems on Windows whose `long` has eight bytes on 64-bit machines: Cygwin and MSYS. Everywhere else on
@@ -144,7 +145,8 @@ fn imports_wide_long(sections: &[ForeignSection<'_>], start: u64, base: u64) -> 
     entries.take(MOST_IMPORTS).take_while(|entry| entry.iter().any(|byte| *byte != 0)).any(is_wide)
 }
 
-/// The path of the PDB file that has the symbols of the program, if the program names one. MinGW's linker writes an empty path.
+/// The path of the PDB file that has the symbols of the program, if the program names one. MinGW's linker writes an
+/// empty path.
 fn pdb<Pe: ImageNtHeaders>(file: &PeFile<'_, Pe>) -> object::Result<Option<String>> {
     let Some(information) = file.pdb_info()? else { return Ok(None) };
     let path = information.path();

@@ -32,7 +32,8 @@ pub struct Image<'data> {
     pub hints: gmon::Hints,
     /// The addresses that the program's own runtime samples, at the addresses of the linker, if symbols tell (MinGW).
     pub sampled: Option<Range<u64>>,
-    /// Whether the linker has not made the index of unwind tables, without which the runtime does not find these tables.
+    /// Whether the linker has not made the index of unwind tables, without which the runtime does not find these
+    /// tables.
     pub lacks_unwind_index: bool,
     /// The debug information, which has the source files of functions.
     pub files: SourceFiles<'data>,

@@ -54,8 +54,8 @@ impl<'a> CodeBytes<'a> {
         self.code.machine.direct_call(&self.before(address)?, address)
     }
 
-    /// The bytes before an address, as many as the longest call has. `None` for an address outside the code, and for code
-    /// that is not in the file.
+    /// The bytes before an address, as many as the longest call has. `None` for an address outside the code, and for
+    /// code that is not in the file.
     fn before(&self, address: u64) -> Option<[u8; LONGEST_CALL]> {
         let mut before = [0; LONGEST_CALL];
         self.read(address.checked_sub(LONGEST_CALL as u64)?, &mut before)?;
@@ -83,8 +83,8 @@ const MOST_SEARCHED: u64 = 1 << 16;
 pub(crate) struct Jumps {
     /// The targets of what looks like direct jumps.
     pub(crate) targets: Vec<u64>,
-    /// Whether something looks like a jump whose target the code does not name: through a register or through memory, but
-    /// not the jump of a `switch`.
+    /// Whether something looks like a jump whose target the code does not name: through a register or through memory,
+    /// but not the jump of a `switch`.
     pub(crate) has_unknown: bool,
 }
 
@@ -118,8 +118,8 @@ impl<'a> ProgramCode<'a> {
         self.image(return_address)?.direct_call(return_address)
     }
 
-    /// The jumps in the code between two addresses, the last one included. `None` if the code is not known, or longer than
-    /// 64 kilobytes.
+    /// The jumps in the code between two addresses, the last one included. `None` if the code is not known, or longer
+    /// than 64 kilobytes.
     pub(crate) fn jumps(&self, first: u64, last: u64) -> Option<Jumps> {
         let (machine, bytes) = self.bytes(first, last)?;
         let length = bytes.len();

@@ -36,13 +36,14 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Whether debug information is also read from the split files that the compiler left. GNU gprof does not read them.
+    /// Whether debug information is also read from the split files that the compiler left. GNU gprof does not read
+    /// them.
     pub(super) fn reads_split_units(self) -> bool {
         self != Policy::Compat
     }
 
-    /// Whether code belongs to the first file of its line table until a row names a file, as in GNU gprof. By the standard it
-    /// belongs to file 1, and the first file has number 0 since version 5.
+    /// Whether code belongs to the first file of its line table until a row names a file, as in GNU gprof. By the
+    /// standard it belongs to file 1, and the first file has number 0 since version 5.
     pub(super) fn starts_in_first_file(self) -> bool {
         self == Policy::Compat
     }
@@ -141,8 +142,8 @@ pub(super) struct NameTable<'data> {
     /// The positions where names end. A million symbols may share one name of a million bytes, which must not be read
     /// to its end for each.
     ends: Vec<u32>,
-    /// The results of [`NameTable::is_plain`] for whole strings that it had to read past, at the indexes of their ends. Empty until the
-    /// first such string.
+    /// The results of [`NameTable::is_plain`] for whole strings that it had to read past, at the indexes of their ends.
+    /// Empty until the first such string.
     verdicts: Vec<Option<bool>>,
     /// The number of bytes of names that may still be examined.
     left: usize,

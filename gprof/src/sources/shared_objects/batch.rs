@@ -44,8 +44,8 @@ impl Candidate<'_> {
 }
 
 impl ObjectFile {
-    /// The part of a range that is code of the file; nothing if the file is shorter than that part. Headers of a damaged
-    /// file may have any numbers, and a histogram has a counter for each byte at most.
+    /// The part of a range that is code of the file; nothing if the file is shorter than that part. Headers of a
+    /// damaged file may have any numbers, and a histogram has a counter for each byte at most.
     fn code_in(&self, range: &Range<u64>) -> Range<u64> {
         let code = self.headers.code.clone().unwrap_or_default();
         // A runtime may round the range.

@@ -21,8 +21,8 @@ const GAP: u64 = 32;
 pub(crate) struct RunCounts {
     /// The shared objects.
     pub(super) objects: Vec<RunObject>,
-    /// For each number that a side file has for an object, the index of the object in `objects`. An object that was closed
-    /// and loaded again may have several numbers.
+    /// For each number that a side file has for an object, the index of the object in `objects`. An object that was
+    /// closed and loaded again may have several numbers.
     pub(super) numbers: BTreeMap<u32, usize>,
     /// Calls between objects: the caller's object and address, the callee's object and address, and the count. The
     /// program has number 0. The callee's profile also contains each of these calls, from an unknown place.
@@ -32,9 +32,9 @@ pub(crate) struct RunCounts {
 }
 
 impl RunCounts {
-    /// The profile of the object with a number of the side file. A histogram covers all of the object's code; if the code
-    /// is larger than that of real objects, histograms cover the parts with samples. `unit` has the unit of the samples.
-    /// Returns `None` if nothing was counted in the object.
+    /// The profile of the object with a number of the side file. A histogram covers all of the object's code; if the
+    /// code is larger than that of real objects, histograms cover the parts with samples. `unit` has the unit of the
+    /// samples. Returns `None` if nothing was counted in the object.
     pub(crate) fn profile(&self, number: u32, unit: Unit) -> Option<Profile> {
         let object = self.numbers.get(&number).and_then(|at| self.objects.get(*at));
         let ObjectCounts::Sparse(counts) = &object?.counts else { return None };
@@ -101,8 +101,8 @@ impl SparseProfile {
         self.bins.iter().fold(0, |sum, (_, ticks)| sum.saturating_add(*ticks))
     }
 
-    /// The counts as a profile with a histogram that covers `code`. `unit` has the unit of the samples. Also returns the
-    /// number of samples outside `code`.
+    /// The counts as a profile with a histogram that covers `code`. `unit` has the unit of the samples. Also returns
+    /// the number of samples outside `code`.
     pub(super) fn profile(&self, code: &Range<u64>, unit: Unit) -> (Profile, u64) {
         let arcs = self.arcs.clone();
         if self.bins.is_empty() {

@@ -30,7 +30,8 @@ pub(crate) fn path_of_file<'a>(mapping: &Mapping<'a>) -> &'a [u8] {
     mapping.path
 }
 
-/// Calls `each` with each mapping in the order of addresses (`kern.proc.vmmap`, `struct kinfo_vmentry` of `sys/user.h`).
+/// Calls `each` with each mapping in the order of addresses (`kern.proc.vmmap`, `struct kinfo_vmentry` of
+/// `sys/user.h`).
 ///
 /// # Errors
 ///

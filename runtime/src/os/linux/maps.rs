@@ -161,8 +161,8 @@ impl OwnMemory {
     }
 }
 
-/// Fills `bytes` with this process's memory at an address. The result says whether all could be read: memory may be unmapped at any
-/// moment. Async-signal-safe.
+/// Fills `bytes` with this process's memory at an address. The result says whether all could be read: memory may be
+/// unmapped at any moment. Async-signal-safe.
 #[must_use]
 pub fn copy_own_memory(address: usize, bytes: &mut [u8]) -> bool {
     let ours = bytes.as_mut_ptr().addr();

@@ -1,7 +1,8 @@
 //! The promises of pledge(2).
 //!
-//! The kernel kills a process that makes a system call against its promises, and no call reports the promises. The runtime's `pledge`
-//! therefore remembers the program's promises, and [`call`](super::call) refuses a call of the runtime that the promises do not allow.
+//! The kernel kills a process that makes a system call against its promises, and no call reports the promises. The
+//! runtime's `pledge` therefore remembers the program's promises, and [`call`](super::call) refuses a call of the
+//! runtime that the promises do not allow.
 
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -63,8 +64,8 @@ pub(crate) fn may_create_files() -> bool {
     PROMISED.load(SeqCst) & needed == needed
 }
 
-/// `pledge(2)`. Remembers the promises before the call, because other threads may make calls of the runtime at the same time. No other
-/// process shares this memory: on OpenBSD, the child of a vfork has a copy.
+/// `pledge(2)`. Remembers the promises before the call, because other threads may make calls of the runtime at the same
+/// time. No other process shares this memory: on OpenBSD, the child of a vfork has a copy.
 ///
 /// # Safety
 ///

@@ -8,13 +8,15 @@ use super::names::without_hashes;
 use super::{FunctionId, Functions};
 use crate::program::image::{LocalFiles, Symbol};
 
-/// The length of the hash at the end of a name in Rust's legacy scheme, with the digits of its length and the letter at the end.
+/// The length of the hash at the end of a name in Rust's legacy scheme, with the digits of its length and the letter at
+/// the end.
 const HASH: usize = 20;
 
 impl Functions<'_> {
     /// Returns the name of a function without the parts that may differ between two builds of one source: what names a
-    /// compiler's copy (`.constprop.0`, `.isra.0`, `.part.0`, `.cold`), the number that link-time optimization gives a static
-    /// function (`.lto_priv.0`), and Rust's hashes. Several functions of one build may have the same stable name.
+    /// compiler's copy (`.constprop.0`, `.isra.0`, `.part.0`, `.cold`), the number that link-time optimization gives a
+    /// static function (`.lto_priv.0`), and Rust's hashes. Several functions of one build may have the same stable
+    /// name.
     #[must_use]
     pub fn stable_name(&self, id: FunctionId) -> Cow<'_, [u8]> {
         let name = self[id].name;
