@@ -79,7 +79,7 @@ impl ImageFile {
     /// # Errors
     ///
     /// When the bytes are not an image.
-    pub(super) fn parse(&self, options: &Options) -> Result<Image<'_>, Error> {
+    pub(super) fn parse_image(&self, options: &Options) -> Result<Image<'_>, Error> {
         let policy = options.rules.symbols;
         let mut image = self.parse_with(policy)?;
         let system = PathBuf::from(DEFAULT_DIRECTORY);

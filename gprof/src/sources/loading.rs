@@ -94,7 +94,7 @@ impl<'o> Loading<'o> {
     }
 
     /// Parses the images, and reads the profiles of each.
-    pub(super) fn parse<'data>(
+    pub(super) fn parse_files<'data>(
         &mut self,
         files: &'data InputFiles,
         progress: &mut Progress<'_>,
@@ -103,7 +103,7 @@ impl<'o> Loading<'o> {
         let mut profiled = Profiled::default();
         let mut objects = Vec::new();
         for (number, (named, file)) in self.options.images.iter().zip(&files.named).enumerate() {
-            let image = file.parse(self.options)?;
+            let image = file.parse_image(self.options)?;
             let (profile, found) = self.runs(number, (named, file), &image, progress)?;
             profiled.images.push((file.path.clone(), image));
             profiled.profiles.push(profile);
@@ -272,7 +272,7 @@ impl<'o> Loading<'o> {
         let file = |object: &mut SharedObject| ImageFile::new(object.path.clone(), mem::take(&mut object.bytes));
         let object_files = files.shared_objects.get_or_init(|| objects.iter_mut().map(file).collect());
         for (object, file) in objects.into_iter().zip(object_files) {
-            let image = file.parse(self.options);
+            let image = file.parse_image(self.options);
             if image.is_ok() {
                 tell(&object.sum.mismatches, progress);
                 self.mismatches.extend_from_slice(&object.sum.mismatches);

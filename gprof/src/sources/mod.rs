@@ -49,7 +49,7 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
     progress.tell("reading the program");
     let files = InputFiles::read(options)?;
     let mut loading = Loading::new(options);
-    let parsed = ParsedFiles::try_new(files, |files| loading.parse(files, progress))?;
+    let parsed = ParsedFiles::try_new(files, |files| loading.parse_files(files, progress))?;
     let loaded = loading.finish(Arc::new(parsed));
     if options.strict && !loaded.mismatches.is_empty() { Err(Error::Mismatch) } else { Ok(loaded) }
 }
@@ -61,7 +61,7 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
 /// When a file cannot be read, or is no image.
 pub(crate) fn check_images(options: &Options) -> Result<(), Error> {
     let files = InputFiles::read(options)?;
-    files.named.iter().try_for_each(|file| file.parse(options).map(|_| ()))
+    files.named.iter().try_for_each(|file| file.parse_image(options).map(|_| ()))
 }
 
 /// Reads the profiles again, with the images as they were read before. Returns `None` if the runs have other shared
@@ -94,7 +94,7 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
     let files = InputFiles { named: vec![ImageFile::new(path, image)], ..InputFiles::default() };
     let parsed = ParsedFiles::try_new(files, |files| {
         let images = match files.named.first() {
-            Some(file) => Images::alone(file.parse(options)?),
+            Some(file) => Images::alone(file.parse_image(options)?),
             None => Images::default(),
         };
         Ok::<_, Error>(Parsed { images, file_map: None })

@@ -107,7 +107,7 @@ impl Reading<'_> {
                 continue;
             }
             runs.files.push(beside);
-            let mut file = self.parse(path, &bytes)?;
+            let mut file = self.parse_profile(path, &bytes)?;
             rebase::undo_slide(&mut file.profile, self.sampled.as_ref());
             file.elsewhere = rebase::keep_program(&mut file.profile, &self.code);
             if let Some(side) = &side {
@@ -124,7 +124,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn parse(&self, path: &ProfilePath, bytes: &[u8]) -> Result<ProfileFile, Error> {
+    fn parse_profile(&self, path: &ProfilePath, bytes: &[u8]) -> Result<ProfileFile, Error> {
         let first = profile_file::read_profile(path, bytes, &self.hints);
         match self.old {
             Some(old) if first.as_ref().map_or(true, ProfileFile::is_old) => {

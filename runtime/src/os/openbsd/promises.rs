@@ -75,7 +75,7 @@ pub(crate) unsafe fn pledge(promises: *const c_char, after_exec: *const c_char) 
     let mut now = before;
     if !promises.is_null() {
         // SAFETY: the caller's promise.
-        now &= parse(unsafe { CStr::from_ptr(promises) }.to_bytes());
+        now &= parse_promises(unsafe { CStr::from_ptr(promises) }.to_bytes());
         PROMISED.fetch_and(now, SeqCst);
     }
     // SAFETY: the kernel reads both strings.
@@ -89,7 +89,7 @@ pub(crate) unsafe fn pledge(promises: *const c_char, after_exec: *const c_char) 
 }
 
 /// Returns the known promises in a text of words.
-fn parse(text: &[u8]) -> u32 {
+fn parse_promises(text: &[u8]) -> u32 {
     let bit = |word: &[u8]| NAMES.iter().find(|(name, _)| *name == word).map_or(0, |(_, bit)| *bit);
     text.split(|byte| *byte == b' ').map(bit).fold(0, |all, bit| all | bit)
 }
