@@ -178,7 +178,7 @@ fn is_open_file(path: &Path) -> bool {
 }
 
 /// Opens a device, a pipe, or an open file of a process. What an open file has stays.
-pub(super) fn open(path: &Path) -> io::Result<File> {
+fn open(path: &Path) -> io::Result<File> {
     let is_number =
         |number: &str| ["/dev/fd", "/proc/self/fd"].iter().any(|parent| path == Path::new(parent).join(number));
     // To open a file again gives another position in the file.

@@ -92,7 +92,7 @@ fn one_line(error: &clap::Error) -> String {
 }
 
 /// Returns the element of `known` with the smallest edit distance from `wrong`, unless the distance is too large.
-pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // A very long word is not a misspelling, and would cost its length squared.
     if wrong.len() > 60 {
         return None;

@@ -271,18 +271,18 @@ impl<'data, W: Write> Profile<'data, W> {
 
 /// A message that is being written.
 #[derive(Default)]
-pub(super) struct Message {
+struct Message {
     bytes: Vec<u8>,
 }
 
 impl Message {
     /// The bytes of the message.
-    pub(super) fn bytes(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Adds a number. A number of 0 is the default, which messages leave out.
-    pub(super) fn number(&mut self, field: u32, number: u64) {
+    fn number(&mut self, field: u32, number: u64) {
         if number != 0 {
             self.varint(u64::from(field) << 3);
             self.varint(number);
@@ -290,14 +290,14 @@ impl Message {
     }
 
     /// Adds a list of numbers.
-    pub(super) fn numbers(&mut self, field: u32, numbers: impl IntoIterator<Item = u64>) {
+    fn numbers(&mut self, field: u32, numbers: impl IntoIterator<Item = u64>) {
         let mut packed = Message::default();
         numbers.into_iter().for_each(|number| packed.varint(number));
         self.part(field, &packed.bytes);
     }
 
     /// Adds bytes, or a text.
-    pub(super) fn part(&mut self, field: u32, bytes: &[u8]) {
+    fn part(&mut self, field: u32, bytes: &[u8]) {
         self.varint(u64::from(field) << 3 | 2);
         self.varint(bytes.len() as u64);
         self.bytes.extend_from_slice(bytes);

@@ -136,7 +136,7 @@ impl InputFiles {
 /// The image that was chosen.
 struct Choice {
     /// The bytes of the image.
-    pub(super) bytes: Vec<u8>,
+    bytes: Vec<u8>,
     /// Which image was chosen, if there were several.
     note: Option<String>,
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(
 }
 
 /// The screen with the choices of the user.
-pub(super) struct Screen {
+struct Screen {
     terminal: FullScreen,
     view: View,
     period: Duration,
@@ -57,7 +57,7 @@ pub(super) struct Screen {
 
 impl Screen {
     /// Takes the screen.
-    pub(super) fn enter(image: &Path, period: Duration, top: Option<usize>, has_colors: bool) -> io::Result<Screen> {
+    fn enter(image: &Path, period: Duration, top: Option<usize>, has_colors: bool) -> io::Result<Screen> {
         let mut screen = Screen { terminal: FullScreen::enter()?, view: View::default(), period, top, has_colors };
         let text = format!("{}  reading the program", image.display());
         screen.terminal.draw(|grid| drawing::message(grid, &text))?;
@@ -103,7 +103,7 @@ impl Display for Screen {
 }
 
 /// Prints a table for each reading, and ends after that of a program that has ended.
-pub(super) struct Batch<'a> {
+struct Batch<'a> {
     period: Duration,
     top: Option<usize>,
     out: &'a mut dyn Write,
@@ -113,12 +113,7 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(
-        period: Duration,
-        top: Option<usize>,
-        out: &'a mut dyn Write,
-        warnings: &'a mut dyn Write,
-    ) -> Batch<'a> {
+    fn new(period: Duration, top: Option<usize>, out: &'a mut dyn Write, warnings: &'a mut dyn Write) -> Batch<'a> {
         Batch { period, top, out, warnings, message: None }
     }
 

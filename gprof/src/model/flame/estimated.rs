@@ -221,7 +221,7 @@ struct Callees {
 
 impl Callees {
     /// Returns the number of the list of a target's callees. The first call for a target makes the list.
-    pub(super) fn of(&mut self, target: Target, graph: &Graph) -> usize {
+    fn of(&mut self, target: Target, graph: &Graph) -> usize {
         if let Some(number) = self.numbers.get(&target) {
             return *number;
         }
@@ -233,7 +233,7 @@ impl Callees {
     }
 
     /// Returns a callee of a list.
-    pub(super) fn get(&mut self, number: usize, at: usize) -> Option<Callee> {
+    fn get(&mut self, number: usize, at: usize) -> Option<Callee> {
         self.looked_at += 1;
         self.lists[number].callees.get(at).copied()
     }

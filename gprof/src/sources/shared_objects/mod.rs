@@ -237,7 +237,7 @@ impl<'a> Places<'a> {
 pub(crate) struct ObjectImages(BTreeMap<u32, usize>);
 
 impl ObjectImages {
-    pub(super) fn new(images: impl Iterator<Item = (u32, usize)>) -> ObjectImages {
+    fn new(images: impl Iterator<Item = (u32, usize)>) -> ObjectImages {
         ObjectImages(images.collect())
     }
 

@@ -276,7 +276,7 @@ fn is_better_name(next: &Symbol<'_>, kept: &Symbol<'_>) -> bool {
 
 /// Identifies a function of an analysis. Functions are numbered in the order of their addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FunctionId(pub(super) u32);
+pub struct FunctionId(u32);
 
 impl FunctionId {
     /// Returns the function's number, counted from 0, as an index of lists with one element for each function.
@@ -291,20 +291,20 @@ impl FunctionId {
 struct ImageRanges {
     /// For each image: its first function, the number added to its addresses, and its label. Empty if there is only
     /// one image.
-    pub(super) images: Vec<(FunctionId, u64, String)>,
+    images: Vec<(FunctionId, u64, String)>,
     /// For each function, whether another image has a function of the same name.
     is_shared: Vec<bool>,
 }
 
 impl ImageRanges {
-    pub(super) fn image(&self, id: FunctionId) -> usize {
+    fn image(&self, id: FunctionId) -> usize {
         self.images.partition_point(|(first, ..)| *first <= id).saturating_sub(1)
     }
 }
 
 /// Divides the address range into buckets of equal size, about as many as there are addresses.
 #[derive(Debug, Default)]
-pub(super) struct Buckets {
+struct Buckets {
     /// The first address.
     first: u64,
     /// The size of a bucket, as a power of two.
@@ -315,7 +315,7 @@ pub(super) struct Buckets {
 
 impl Buckets {
     /// Makes buckets for addresses in ascending order.
-    pub(super) fn new(sorted: &[u64]) -> Buckets {
+    fn new(sorted: &[u64]) -> Buckets {
         let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else {
             return Buckets::default();
         };
@@ -335,7 +335,7 @@ impl Buckets {
     }
 
     /// The number of addresses that are not above an address.
-    pub(super) fn count(&self, sorted: &[u64], address: u64) -> usize {
+    fn count(&self, sorted: &[u64], address: u64) -> usize {
         let Some(bucket) = address.checked_sub(self.first).map(|distance| (distance >> self.shift) as usize) else {
             return 0;
         };
