@@ -1,20 +1,24 @@
 # Users need only these commands and `cargo ...`.
 #
-#   make demo      build everything, profile SQLite, print where its time goes; then a program that other gprofs get wrong
+#   make demo      build everything, profile SQLite, print where its time goes; then a program that other gprofs get
+#                  wrong
 #   make test      run the quick tier of the tests: an answer within two minutes after a change of one crate
-#   make check     run all tests. As root on Debian, prints the names of missing packages and installs them. INSTALL=no installs
-#                  nothing: tests that lack something then print SKIPPED
+#   make check     run all tests. As root on Debian, prints the names of missing packages and installs them. INSTALL=no
+#                  installs nothing: tests that lack something then print SKIPPED
 #   make dist      stage target/dist/{bin,lib,include,share}
 #   make runtime-aarch64   add the AArch64 objects in lib/gmon/aarch64, with a cross compiler
-#   make runtime-freebsd-amd64 runtime-freebsd-aarch64   add the objects for FreeBSD in lib/gmon/freebsd-..., with LLVM's tools
-#   make runtime-openbsd-amd64 runtime-openbsd-aarch64   add the objects for OpenBSD in lib/gmon/openbsd-..., with the same tools
+#   make runtime-freebsd-amd64 runtime-freebsd-aarch64   add the objects for FreeBSD in lib/gmon/freebsd-..., with
+#                                                        LLVM's tools
+#   make runtime-openbsd-amd64 runtime-openbsd-aarch64   add the objects for OpenBSD in lib/gmon/openbsd-..., with the
+#                                                        same tools
 #   make check-bsd   run the tests of the objects for the BSDs; installs missing packages as `make check` does
-#   make install   install target/dist in PREFIX (default /usr/local), or in BINDIR, LIBDIR, INCLUDEDIR, MANDIR, DATADIR, DOCDIR, and
-#                  PKGCONFIGDIR; DESTDIR goes before all of them
+#   make install   install target/dist in PREFIX (default /usr/local), or in BINDIR, LIBDIR, INCLUDEDIR, MANDIR,
+#                  DATADIR, DOCDIR, and PKGCONFIGDIR; DESTDIR goes before all of them
 #   make uninstall remove what `make install` with the same directories installed
 #   make licenses  make LICENSES.thirdparty from the sources of the crates, with cargo-bundle-licenses
 #   make vendor    pack the sources of all crates, for builds without a network: docs/building.md
-#   make tarball   pack an archive that works wherever it is unpacked; tarball-aarch64: the same for AArch64, with a cross compiler
+#   make tarball   pack an archive that works wherever it is unpacked; tarball-aarch64: the same for AArch64, with a
+#                  cross compiler
 #   make fuzz      run the fuzz targets for SECONDS (default 600) in total; SECONDS=0 runs only the known inputs
 #   make mutants   change the code in small ways for SECONDS, and print the changes that no test notices
 #   make deb       build Debian packages
@@ -70,8 +74,8 @@ check-bsd:
 
 dist: runtime gprof tools documents
 
-# All documents are staged in one directory, so links to docs/ in the documents of other directories lose docs/. The copies of read-only
-# sources are read-only, so cp needs -f the next time.
+# All documents are staged in one directory, so links to docs/ in the documents of other directories lose docs/. The
+# copies of read-only sources are read-only, so cp needs -f the next time.
 documents:
 	@rm -rf "$(DOCUMENTS)"
 	@mkdir -p "$(DOCUMENTS)/pictures" "$(DOCUMENTS)/examples/rust/src"
@@ -83,9 +87,9 @@ documents:
 	@cp -f docs/examples/rust/Cargo.toml "$(DOCUMENTS)/examples/rust/"
 	@cp -f docs/examples/rust/src/*.rs "$(DOCUMENTS)/examples/rust/src/"
 
-# The program does not contain paths of this machine. GPROF_TARGET names Rust's target if the program is for another machine.
-# GPROF_NAME is the name of the program, its manual page, and its completions, for systems that keep their own gprof. GPROF_PROGRAM is a
-# gprof that has been built: `make check` stages the one that the tests run.
+# The program does not contain paths of this machine. GPROF_TARGET names Rust's target if the program is for another
+# machine. GPROF_NAME is the name of the program, its manual page, and its completions, for systems that keep their own
+# gprof. GPROF_PROGRAM is a gprof that has been built: `make check` stages the one that the tests run.
 GPROF_NAME ?= gprof
 GPROF_PROGRAM ?=
 # The program that prints the manual page and the completions. A program for another machine does not run here.
@@ -109,11 +113,11 @@ endif
 # Where shells look for completions, below share/.
 COMPLETIONS = bash-completion/completions zsh/site-functions fish/vendor_completions.d
 
-# Each start-up object is the runtime as one relocatable object in which only the public names are global. gcrt1.o has the entry point.
-# On Linux, the code of gcrt1.o is in the section gmon_text, which linkers do not merge with the program's code. grcrt1.o lacks the empty
-# _dl_relocate_static_pie, which a static PIE must get from the C library. static-pie/ holds grcrt1.o under the name that clang looks for.
-# gmon.o lacks the entry point, for compilers that look for neither name. libgmon.a has the runtime, and the functions of programs that
-# profile themselves.
+# Each start-up object is the runtime as one relocatable object in which only the public names are global. gcrt1.o has
+# the entry point. On Linux, the code of gcrt1.o is in the section gmon_text, which linkers do not merge with the
+# program's code. grcrt1.o lacks the empty _dl_relocate_static_pie, which a static PIE must get from the C library.
+# static-pie/ holds grcrt1.o under the name that clang looks for. gmon.o lacks the entry point, for compilers that look
+# for neither name. libgmon.a has the runtime, and the functions of programs that profile themselves.
 GLOBALS = --strip-debug --keep-global-symbols=runtime/exports.txt
 # The symbols of a program's own crt1.o.
 ENTRY = _start _dl_relocate_static_pie _IO_stdin_used __data_start data_start
@@ -123,12 +127,13 @@ GLOBALS += --weaken-symbol=prctl --weaken-symbol=syscall --weaken-symbol=mlockal
 GLOBALS += --weaken-symbol=sigaltstack --weaken-symbol=munmap
 GLOBALS += $(foreach name,chroot unshare setns setrlimit setrlimit64 prlimit prlimit64 umask,--weaken-symbol=$(name))
 GLOBALS += $(foreach name,sigaction signal bsd_signal ssignal sysv_signal __sysv_signal sigset sigprocmask pthread_sigmask,--weaken-symbol=$(name))
-# The member with other systems' profil. `profil` is weak, because a program may define its own, and so is the pointer to
-# the runtime's kernel, which this member uses if the runtime is linked.
+# The member with other systems' profil. `profil` is weak, because a program may define its own, and so is the pointer
+# to the runtime's kernel, which this member uses if the runtime is linked.
 PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt
 PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
-# Inlining for speed is not worth its size: only mcount, which is assembly, runs often. Most of Rust's library is marked #[inline], and the
-# compiler would inline it at more than five times this limit. At a lower limit, the walk of stacks would make a call for each cached rule.
+# Inlining for speed is not worth its size: only mcount, which is assembly, runs often. Most of Rust's library is marked
+# #[inline], and the compiler would inline it at more than five times this limit. At a lower limit, the walk of stacks
+# would make a call for each cached rule.
 SMALL = -C llvm-args=--inline-threshold=6 -C llvm-args=--inlinehint-threshold=60
 # Cargo would complain that make does not share its jobs with commands that are no make.
 RUSTC_RUNTIME = MAKEFLAGS= $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
@@ -176,8 +181,8 @@ runtime-FreeBSD:
 	$(RUSTC_PROFIL) -- -A dead_code -A unused_imports
 	$(call freebsd_library,$(TARGET)/runtime,$(LIBRARY),$(FREEBSD_EMULATION))
 
-# On OpenBSD itself, with OpenBSD's packages of Rust and LLVM. That Rust's library lacks the instructions of OPENBSD_...; the linker
-# includes none of the library's functions that are called by their addresses.
+# On OpenBSD itself, with OpenBSD's packages of Rust and LLVM. That Rust's library lacks the instructions of
+# OPENBSD_...; the linker includes none of the library's functions that are called by their addresses.
 runtime-OpenBSD: OPENBSD_TARGET = $(if $(filter arm64,$(HOST)),aarch64,x86_64)-unknown-openbsd
 runtime-OpenBSD: OPENBSD_CARGO = RUSTC_BOOTSTRAP=1 RUSTFLAGS="$(OPENBSD_$(OPENBSD_TARGET)) -C unsafe-allow-abi-mismatch=branch-protection" $(RUSTC_RUNTIME)
 runtime-OpenBSD: OPENBSD_EMULATION = $(if $(filter arm64,$(HOST)),aarch64elf,elf_x86_64)
@@ -195,12 +200,14 @@ AARCH64_LIBRARY := $(LIBRARY)/aarch64
 runtime-aarch64:
 	$(call objects,--target $(AARCH64),$(TARGET)/$(AARCH64)/runtime,$(AARCH64_LIBRARY),$(CROSS)ld,$(CROSS)objcopy,$(CROSS)ar)
 
-# The objects for FreeBSD, on another system, with Debian's Rust (rustc-web, cargo-web, rust-web-src), which has the sources of `core`,
-# and LLVM's tools. The last step sets FreeBSD's ABI in the ELF header; the linker copies the ABI into programs.
+# The objects for FreeBSD, on another system, with Debian's Rust (rustc-web, cargo-web, rust-web-src), which has the
+# sources of `core`, and LLVM's tools. The last step sets FreeBSD's ABI in the ELF header; the linker copies the ABI
+# into programs.
 BSD_RUST ?= RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
 BSD_CARGO ?= /usr/bin/cargo
 BSD := $(TARGET)/bsd
-# $(call encoded,PATH,OPTIONS): the options for Rust's library in PATH, which may have blanks, in the form of CARGO_ENCODED_RUSTFLAGS.
+# $(call encoded,PATH,OPTIONS): the options for Rust's library in PATH, which may have blanks, in the form of
+# CARGO_ENCODED_RUSTFLAGS.
 SEPARATOR := $(shell printf '\037')
 encoded = --sysroot$(SEPARATOR)$(1)$(subst $() ,,$(addprefix $(SEPARATOR),$(2)))
 LLD ?= ld.lld
@@ -219,14 +226,16 @@ FREEBSD_RUST = $(SMALL) -C jump-tables=no -A dead_code -A unused_imports
 FREEBSD_PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil-freebsd.txt
 FREEBSD_PROFIL += --weaken-symbol=gmon_kernel_profil --weaken-symbol=gmon_handler_entries
 
-# $(call freebsd_object,ARCHIVE,OBJECT,EMULATION,SYMBOLS,OPTIONS): makes the object of an archive, with options of LLVM_OBJCOPY.
+# $(call freebsd_object,ARCHIVE,OBJECT,EMULATION,SYMBOLS,OPTIONS): makes the object of an archive, with options of
+# LLVM_OBJCOPY.
 define freebsd_object
 	@$(LLD) -r -m $(3) -T runtime/merge.ld $(addprefix -u ,$(4)) -o "$(1).o" "$(1)"
 	@$(LLVM_OBJCOPY) $(5) "$(1).o" "$(2)"
 	@printf '\011' | dd of="$(2)" bs=1 seek=7 conv=notrunc 2>/dev/null
 endef
 
-# $(call freebsd_library,BUILT,LIBRARY,EMULATION): makes the library without start-up code of the archives in the directory BUILT.
+# $(call freebsd_library,BUILT,LIBRARY,EMULATION): makes the library without start-up code of the archives in the
+# directory BUILT.
 define freebsd_library
 	$(call freebsd_object,$(1)/libgmon_runtime.a,$(1)/gmon.o,$(3),mcount,$(FREEBSD_GLOBALS))
 	$(call freebsd_object,$(1)/libgmon_profil.a,$(1)/profil.o,$(3),gmon_profil_bsd,$(FREEBSD_PROFIL))
@@ -265,10 +274,11 @@ runtime-freebsd-amd64: headers
 runtime-freebsd-aarch64: headers
 	$(call freebsd,aarch64,aarch64-unknown-freebsd,aarch64elf)
 
-# The objects for OpenBSD, with the same tools. The linker drops what no public name needs. All functions that are called by their
-# addresses begin with endbr64 or bti, which OpenBSD requires of processors that know these instructions.
-# An older lld merges the build attributes of arm64 into a section at which later linkers warn, so the section is removed.
-# The last step sets OpenBSD's ABI in the ELF header: without an object of this ABI, lld makes no table of system calls in the program.
+# The objects for OpenBSD, with the same tools. The linker drops what no public name needs. All functions that are
+# called by their addresses begin with endbr64 or bti, which OpenBSD requires of processors that know these
+# instructions. An older lld merges the build attributes of arm64 into a section at which later linkers warn, so the
+# section is removed. The last step sets OpenBSD's ABI in the ELF header: without an object of this ABI, lld makes no
+# table of system calls in the program.
 OPENBSD_EXPORTS = $(shell cat runtime/exports-openbsd.txt)
 OPENBSD_x86_64-unknown-openbsd = -Z cf-protection=branch
 OPENBSD_aarch64-unknown-openbsd = -Z branch-protection=bti
@@ -286,7 +296,8 @@ define openbsd_object
 	@printf '\014' | dd of="$(2)" bs=1 seek=7 conv=notrunc 2>/dev/null
 endef
 
-# $(call openbsd_library,BUILT,LIBRARY,EMULATION): makes the library without start-up code of the archive in the directory BUILT.
+# $(call openbsd_library,BUILT,LIBRARY,EMULATION): makes the library without start-up code of the archive in the
+# directory BUILT.
 define openbsd_library
 	$(call openbsd_object,$(1),$(1)/gmon.o,$(3),$(filter-out _start __start,$(OPENBSD_EXPORTS)))
 	@rm -f "$(2)/libgmon.a"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Installs what `make dist` staged: install.sh STAGED. `make install` sets the variables that name the directories.
 #
-# LIBDIR/gmon/installed lists what was installed, for uninstall.sh: the path of each file, without DESTDIR, and the path of each
-# directory that did not exist before, with a slash at the end. A path is in the list before the file exists, so an interrupted
-# installation can be uninstalled too. Files of an earlier installation in the same directories that the new installation lacks are
-# removed.
+# LIBDIR/gmon/installed lists what was installed, for uninstall.sh: the path of each file, without DESTDIR, and the path
+# of each directory that did not exist before, with a slash at the end. A path is in the list before the file exists, so
+# an interrupted installation can be uninstalled too. Files of an earlier installation in the same directories that the
+# new installation lacks are removed.
 set -eu
 umask 022
 staged=$1
@@ -46,7 +46,8 @@ note() { # note PATH: adds a path to the list, once the directory of the list ex
     [ "$is_noted_there" = no ] || printf '%s\n' "$1" >>"$DESTDIR$list"
 }
 
-# make_directory DIRECTORY: makes the directory and those above it, and notes the new ones. The empty name is the root, which exists.
+# make_directory DIRECTORY: makes the directory and those above it, and notes the new ones. The empty name is the root,
+# which exists.
 make_directory() {
     [ -n "$1" ] && ! [ -d "$DESTDIR$1" ] || return 0
     make_directory "${1%/*}"
@@ -54,8 +55,8 @@ make_directory() {
     mkdir "$DESTDIR$1"
 }
 
-# located FROM TO: the path of the directory TO as seen from the directory FROM, if both are in PREFIX, so that the installation can
-# be moved; otherwise the path itself.
+# located FROM TO: the path of the directory TO as seen from the directory FROM, if both are in PREFIX, so that the
+# installation can be moved; otherwise the path itself.
 located() {
     case $1/ in "$PREFIX"/*) ;; *) echo "$2"; return ;; esac
     case $2/ in "$PREFIX"/*) ;; *) echo "$2"; return ;; esac
@@ -76,7 +77,8 @@ edit_wrapper() {
         -e "s,^include_from_here=.*,include_from_here=$(word "$INCLUDEDIR"),"
 }
 
-# edit_pkgconfig DIRECTORY OBJECTS: the directories in the pkg-config file that goes to DIRECTORY and is for the objects in OBJECTS.
+# edit_pkgconfig DIRECTORY OBJECTS: the directories in the pkg-config file that goes to DIRECTORY and is for the objects
+# in OBJECTS.
 edit_pkgconfig() {
     value() {
         path=$(located "$1" "$2")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Copies the licenses of Rust's library into a directory: library-license.sh DIRECTORY. Each compiler has the file for its own library,
-# so the script looks only where the compiler is: another compiler's library may have other licenses.
+# Copies the licenses of Rust's library into a directory: library-license.sh DIRECTORY. Each compiler has the file for
+# its own library, so the script looks only where the compiler is: another compiler's library may have other licenses.
 set -eu
 documents=$("${RUSTC:-rustc}" --print sysroot)/share/doc
 for file in "$documents/rust/COPYRIGHT-library.html" "$documents"/libstd-rust*-dev/copyright; do

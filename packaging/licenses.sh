@@ -1,8 +1,8 @@
 #!/bin/sh
 # Prints the licenses of the crates that are linked into gprof, for LICENSES.thirdparty.
 #
-# cargo-bundle-licenses reads the texts in the sources of the crates, so the script needs no network if cargo has the sources.
-# cargo-about finds the same texts, but in minutes instead of seconds.
+# cargo-bundle-licenses reads the texts in the sources of the crates, so the script needs no network if cargo has the
+# sources. cargo-about finds the same texts, but in minutes instead of seconds.
 set -eu
 cd "$(dirname "$0")/.."
 target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)

@@ -8,7 +8,8 @@ HAS_AARCH64 = command -v $(CROSS)ld >/dev/null && [ -d "$$($${RUSTC:-rustc} --pr
 
 .PHONY: tarball tarball-aarch64 check-packages deb check-deb
 
-# Packages share the directories of cargo and the linker, so `make -j` builds them one after the other. Each build is parallel.
+# Packages share the directories of cargo and the linker, so `make -j` builds them one after the other. Each build is
+# parallel.
 ifneq ($(filter tarball tarball-aarch64 deb check-packages check-deb,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
@@ -21,7 +22,8 @@ tarball:
 		else echo "tarball: the archive lacks the objects for AArch64, which need $(CROSS)ld and Rust's library for $(AARCH64)"; fi
 	@sh packaging/archive.sh "$(call archive,$(HOST))"
 
-# The archive for AArch64, built on x86-64 with the cross compiler. The objects for x86-64 are the cross objects in this archive.
+# The archive for AArch64, built on x86-64 with the cross compiler. The objects for x86-64 are the cross objects in this
+# archive.
 tarball-aarch64:
 	@[ $(HOST) = x86_64 ] || { echo "tarball-aarch64: this machine is no x86-64: make tarball makes the archive for this machine" >&2; exit 1; }
 	@rm -rf "$(call archive,aarch64)"
@@ -33,8 +35,8 @@ tarball-aarch64:
 check-packages:
 	@sh tests/packages/archives.sh "$(PACKAGES)"
 
-# Debian's tools build in the source tree. CARGO_TARGET_DIR makes the build reuse earlier builds. debhelper changes HOME, by which cargo
-# and rustup find their directories. -d: Rust may be installed without Debian's packages.
+# Debian's tools build in the source tree. CARGO_TARGET_DIR makes the build reuse earlier builds. debhelper changes
+# HOME, by which cargo and rustup find their directories. -d: Rust may be installed without Debian's packages.
 deb:
 	@INSTALL=$(or $(INSTALL),yes) sh tests/check/packages.sh deb
 	@mkdir -p "$(PACKAGES)"

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Prints the options of rustc that keep the paths of this machine out of a program, for the variable CARGO_ENCODED_RUSTFLAGS:
+# Prints the options of rustc that keep the paths of this machine out of a program, for the variable
+# CARGO_ENCODED_RUSTFLAGS:
 #
 #     remap.sh TARGET_DIRECTORY
 #
-# The script runs in the source tree. The messages of panics contain the names of source files. With these options the names are the
-# same in every directory and for every user. cargo splits this variable at the character 037, so paths may contain blanks. The options
-# in the variables RUSTFLAGS and CARGO_ENCODED_RUSTFLAGS come first, because cargo takes the options of one variable only.
+# The script runs in the source tree. The messages of panics contain the names of source files. With these options the
+# names are the same in every directory and for every user. cargo splits this variable at the character 037, so paths
+# may contain blanks. The options in the variables RUSTFLAGS and CARGO_ENCODED_RUSTFLAGS come first, because cargo takes
+# the options of one variable only.
 set -eu
 separator=$(printf '\037')
 options=
@@ -23,7 +25,8 @@ about=$("$rustc" -vV)
 fact() { printf '%s\n' "$about" | sed -n "s/^$1: //p"; }
 remap() { add "--remap-path-prefix=$1=$2"; }
 
-# The name of the directory with the crates' sources depends on the registry, and only exists when cargo has fetched crates.
+# The name of the directory with the crates' sources depends on the registry, and only exists when cargo has fetched
+# crates.
 [ -d "$home/registry/src" ] || "${CARGO:-cargo}" fetch --locked --quiet --target "$(fact host)" || true
 
 # rustc takes the last option whose path matches.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Removes what install.sh installed, by the list LIBDIR/gmon/installed: each file, and each directory that install.sh made, unless the
-# directory has other files by now. `make uninstall` sets the variables that name the directories.
+# Removes what install.sh installed, by the list LIBDIR/gmon/installed: each file, and each directory that install.sh
+# made, unless the directory has other files by now. `make uninstall` sets the variables that name the directories.
 set -eu
 
 fail() {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes a directory with the sources of all crates that this workspace needs, and the settings by which cargo takes these sources:
+# Makes a directory with the sources of all crates that this workspace needs, and the settings by which cargo takes
+# these sources:
 #
 #     vendor.sh DIRECTORY     makes DIRECTORY/vendor and DIRECTORY/.cargo/config.toml
 set -eu

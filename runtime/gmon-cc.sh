@@ -4,16 +4,17 @@
 #     gmon-cc [compiler arguments]...
 #
 # The compiler is $GMON_CC, $CC or cc, with the options in that variable. If the variable names gmon-cc itself, as with
-# `make CC=gmon-cc`, the compiler is cc. gmon-cc adds -pg, and adds the start-up object when it links: by -B if the compiler
-# looks for gcrt1.o, and as a further object otherwise (musl-gcc). The files of gmon are found relative to this script.
+# `make CC=gmon-cc`, the compiler is cc. gmon-cc adds -pg, and adds the start-up object when it links: by -B if the
+# compiler looks for gcrt1.o, and as a further object otherwise (musl-gcc). The files of gmon are found relative to this
+# script.
 set -eu
 
 version=@VERSION@
 # The machine and the system of the objects in lib/gmon. Other machines and systems have directories there.
 host=@HOST@
 host_system=@SYSTEM@
-# The start-up objects and the headers, relative to the directory of this script. `make install` writes the directories of the
-# installation here.
+# The start-up objects and the headers, relative to the directory of this script. `make install` writes the directories
+# of the installation here.
 library_from_here=../lib/gmon
 include_from_here=../include
 
@@ -71,8 +72,8 @@ next_cc() {
 # A compiler that runs gmon-cc would run it forever.
 [ -z "${GMON_CC_RUNS:-}" ] || fail "the compiler $GMON_CC_RUNS runs gmon-cc again: set GMON_CC to the compiler itself"
 
-# $CC is split at blanks, without file name patterns. make, CMake and Meson export $CC: other words in it (ccache gmon-cc
-# -m32) have already been run, or are among the arguments.
+# $CC is split at blanks, without file name patterns. make, CMake and Meson export $CC: other words in it (ccache
+# gmon-cc -m32) have already been run, or are among the arguments.
 set -f
 compiler=${GMON_CC:-${CC:-cc}}
 for word in $compiler; do
@@ -91,8 +92,8 @@ fi
 command -v ${compiler%% *} >/dev/null || fail "cannot find the compiler $compiler: set CC"
 export GMON_CC_RUNS="$compiler"
 
-# Without anything to compile or link (-v, -dumpmachine, no arguments), the compiler only answers a question. The answer to
-# --version has a last line about gmon-cc.
+# Without anything to compile or link (-v, -dumpmachine, no arguments), the compiler only answers a question. The answer
+# to --version has a last line about gmon-cc.
 is_question=yes
 for argument; do
     case $argument in
@@ -142,8 +143,8 @@ if ! [ -f "$library/$start" ]; then
     fail "no start-up objects for $architecture: there is no $library/$start"
 fi
 
-# Whether a program has the segment PT_OPENBSD_SYSCALLS, by which OpenBSD's kernel knows the program's system calls. A program header has
-# 14 words, the first of which is the type.
+# Whether a program has the segment PT_OPENBSD_SYSCALLS, by which OpenBSD's kernel knows the program's system calls. A
+# program header has 14 words, the first of which is the type.
 has_system_calls() {
     od -A n -v -t x4 -j 64 -N 3584 "$1" |
         awk '{ for (i = 1; i <= NF; i++) if (word++ % 14 == 0 && $i == "65a3dbe9") found = 1 } END { exit !found }'

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs all benchmarks and records the results in docs/BENCHMARKS.md (`make bench`). Sections that were measured by hand stay.
+# Runs all benchmarks and records the results in docs/BENCHMARKS.md (`make bench`). Sections that were measured by hand
+# stay.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Runs the checks that a change must pass: check.sh linux|bsd... (`make check`, `make check-bsd`)
 #
-# As root on Debian, the first steps install the packages that the tests need. With INSTALL=no nothing is installed. Tests that lack
-# something skip themselves, and the last lines of the output list them. With CI=true a missing tool and a skipped test are failures, except
-# those that tests/may-be-missing.txt names. The output of the steps stays in target/check.
+# As root on Debian, the first steps install the packages that the tests need. With INSTALL=no nothing is installed.
+# Tests that lack something skip themselves, and the last lines of the output list them. With CI=true a missing tool and
+# a skipped test are failures, except those that tests/may-be-missing.txt names. The output of the steps stays in
+# target/check.
 set -eu
 cd "$(dirname "$0")/.."
 for part; do

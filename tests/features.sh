@@ -1,11 +1,11 @@
 #!/bin/sh
-# Checks the crates gmon, gmon-demangle, and gmon-unwind with clippy, in all combinations of their features: for this machine, and without
-# `std` for a machine that has no std. A warning is an error.
+# Checks the crates gmon, gmon-demangle, and gmon-unwind with clippy, in all combinations of their features: for this
+# machine, and without `std` for a machine that has no std. A warning is an error.
 #
 #     features.sh
 #
-# If rustup is there, the script installs Rust's library for the machine without std. With INSTALL=no the script installs nothing. Without
-# the library, the script prints a line with SKIPPED.
+# If rustup is there, the script installs Rust's library for the machine without std. With INSTALL=no the script
+# installs nothing. Without the library, the script prints a line with SKIPPED.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}

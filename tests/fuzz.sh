@@ -5,8 +5,9 @@
 #   sh tests/fuzz.sh reduce [TARGET...]        reduce the inputs that were found to a small corpus in testdata/fuzz
 #   sh tests/fuzz.sh build                     build the targets
 #
-# JOBS targets run at once (default 2). New inputs go to target/fuzz/corpus, and inputs that fail to target/fuzz/artifacts. A run first
-# runs the inputs that failed before. Those that pass now go to the corpus. With 0 SECONDS, a run checks the known inputs only.
+# JOBS targets run at once (default 2). New inputs go to target/fuzz/corpus, and inputs that fail to
+# target/fuzz/artifacts. A run first runs the inputs that failed before. Those that pass now go to the corpus. With 0
+# SECONDS, a run checks the known inputs only.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -14,11 +15,13 @@ target=${CARGO_TARGET_DIR:-target}/fuzz
 jobs=${JOBS:-2}
 all="read detect rewrite sum side_file demangle symbols lines inlines tables walk run"
 
-# build NAME: builds the targets to be fuzzed (`fuzzed`), or, in a fourth of the time, to run known inputs once (`known`).
+# build NAME: builds the targets to be fuzzed (`fuzzed`), or, in a fourth of the time, to run known inputs once
+# (`known`).
 #
-# The options are those that cargo-fuzz passes, without the sanitizers, which need a nightly compiler. With trace-pc, the program calls a
-# function before each basic block, which counts the steps of a check. The other options are for libFuzzer, which needs no coverage to run
-# known inputs. The known inputs run in unoptimized programs, which share the build scripts and macros of the workspace's own programs.
+# The options are those that cargo-fuzz passes, without the sanitizers, which need a nightly compiler. With trace-pc,
+# the program calls a function before each basic block, which counts the steps of a check. The other options are for
+# libFuzzer, which needs no coverage to run known inputs. The known inputs run in unoptimized programs, which share the
+# build scripts and macros of the workspace's own programs.
 build() {
     command -v "${CXX:-c++}" >/dev/null 2>&1 || { echo "fuzz: libFuzzer needs a C++ compiler: install one, or set CXX" >&2; exit 1; }
     host=$("${RUSTC:-rustc}" -vV | sed -n 's/^host: //p')
@@ -45,8 +48,8 @@ longest() {
     esac
 }
 
-# fuzz TARGET SECONDS: runs one target, first with the inputs that failed before, and again after each input that fails. Writes a row of
-# the table, and the file TARGET.problem if the target fails without naming an input.
+# fuzz TARGET SECONDS: runs one target, first with the inputs that failed before, and again after each input that fails.
+# Writes a row of the table, and the file TARGET.problem if the target fails without naming an input.
 fuzz() {
     seeds=testdata/fuzz/$1 corpus=$target/corpus/$1 artifacts=$target/artifacts/$1 log=$target/$1.log problem=$target/$1.problem
     mkdir -p "$corpus" "$seeds" "$artifacts"
@@ -84,8 +87,8 @@ fuzz() {
 # The number of inputs in a directory.
 inputs() { find "$1" -type f | wc -l; }
 
-# reduce TARGET: keeps the inputs that libFuzzer did not name. Adds as few other inputs as reach the same edges, short inputs before
-# long inputs, and keeps the shortest of these, 96 KiB together.
+# reduce TARGET: keeps the inputs that libFuzzer did not name. Adds as few other inputs as reach the same edges, short
+# inputs before long inputs, and keeps the shortest of these, 96 KiB together.
 reduce() {
     seeds=testdata/fuzz/$1 corpus=$target/corpus/$1 short=$target/short log=$target/reduce.log
     mkdir -p "$corpus" "$seeds"

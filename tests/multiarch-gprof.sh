@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unpacks GNU gprof for images of all machines into a directory, from Debian's package binutils-multiarch (2 MB). The package is not
-# installed, because it would replace the system's gprof, nm, and objdump.
+# Unpacks GNU gprof for images of all machines into a directory, from Debian's package binutils-multiarch (2 MB). The
+# package is not installed, because it would replace the system's gprof, nm, and objdump.
 #
 #     multiarch-gprof.sh DIRECTORY
 set -eu

@@ -1,13 +1,15 @@
 #!/bin/sh
-# Changes the code in small ways and shows which changes no test notices: mutants.sh SECONDS [PART...] (`make mutants SECONDS=...`)
+# Changes the code in small ways and shows which changes no test notices: mutants.sh SECONDS [PART...]
+# (`make mutants SECONDS=...`)
 #
-# The parts are the library (gmon), names (gmon-demangle), the reader's model (gprof/src/model and gprof/src/program/symbols), the walk
-# through stacks (gmon-unwind), and those modules of the runtime that need no profiled program around them. Each part gets the same share of
-# the time. Mutants are tried in random order, and a run continues where the earlier runs stopped, because target/mutants keeps the
-# results. `rm -r target/mutants` removes the results.
+# The parts are the library (gmon), names (gmon-demangle), the reader's model (gprof/src/model and
+# gprof/src/program/symbols), the walk through stacks (gmon-unwind), and those modules of the runtime that need no
+# profiled program around them. Each part gets the same share of the time. Mutants are tried in random order, and a run
+# continues where the earlier runs stopped, because target/mutants keeps the results. `rm -r target/mutants` removes the
+# results.
 #
-# A survivor is a change that all tests of the part pass. tests/mutants.md explains the survivors that are no fault of the tests; the script
-# prints the others, and fails if there are any.
+# A survivor is a change that all tests of the part pass. tests/mutants.md explains the survivors that are no fault of
+# the tests; the script prints the others, and fails if there are any.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/check/install.sh
@@ -30,7 +32,8 @@ export CARGO_TARGET_DIR="$work/target" CARGO_INCREMENTAL=1 PROPTEST_RNG_SEED="${
 mutate() {
     part=$1 package=$2 files=$3
     shift 3
-    # The shell would make a pattern the names of the files and folders that it matches now, and a folder's name matches no file.
+    # The shell would make a pattern the names of the files and folders that it matches now, and a folder's name matches
+    # no file.
     set -f
     options=
     for file in $files; do
@@ -54,8 +57,8 @@ mutate() {
     set +f
 }
 
-# The other modules walk, count, and list in a process with a profiled program: its threads, signals, loaded objects, and files. Programs
-# that the tests build and run try these modules, and unit tests cannot.
+# The other modules walk, count, and list in a process with a profiled program: its threads, signals, loaded objects,
+# and files. Programs that the tests build and run try these modules, and unit tests cannot.
 runtime="runtime/src/text.rs runtime/src/objects/headers.rs runtime/src/objects/program.rs runtime/src/objects/tally.rs"
 runtime="$runtime runtime/src/mcount/** !runtime/src/mcount/threads.rs runtime/src/unwind/** !runtime/src/unwind/this_process.rs"
 runtime="$runtime runtime/src/samples/** !runtime/src/samples/mod.rs !runtime/src/samples/contexts/mod.rs"

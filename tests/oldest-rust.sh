@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts Debian's packages of Rust 1.85, the oldest Rust for the library gmon, into a directory: oldest-rust.sh DIRECTORY. The script does
-# not change the system. The script downloads 96 MB, which take 440 MB when unpacked.
+# Puts Debian's packages of Rust 1.85, the oldest Rust for the library gmon, into a directory: oldest-rust.sh DIRECTORY.
+# The script does not change the system. The script downloads 96 MB, which take 440 MB when unpacked.
 set -eu
 place=$(mkdir -p "$1" && cd "$1" && pwd)
 work=$place/work

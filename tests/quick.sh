@@ -1,9 +1,11 @@
 #!/bin/sh
-# The quick tier of the tests (`make test`): an answer within two minutes after a change of one crate. `make check` runs all tests.
+# The quick tier of the tests (`make test`): an answer within two minutes after a change of one crate. `make check` runs
+# all tests.
 #
 # * the unit tests and the tests beside each crate
 # * goldens, and parity with GNU gprof and the BSDs' gprof
-# * programs of each kind with our start-up object: C and C++, each link mode, threads, forks, ends, shared objects, samples
+# * programs of each kind with our start-up object: C and C++, each link mode, threads, forks, ends, shared objects,
+#   samples
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}

@@ -36,18 +36,18 @@ impl Accumulator {
     /// Adds a profile. The order of the calls and the list of images are properties of one run: the sum has neither.
     ///
     /// The sum keeps the histograms of the profile, which may be large, without copying them, so the method takes the
-    /// profile itself. [`side_file::Accumulator::add`](crate::side_file::Accumulator::add) borrows, because a sum of side
-    /// files keeps no part of a file as it is.
+    /// profile itself. [`side_file::Accumulator::add`](crate::side_file::Accumulator::add) borrows, because a sum of
+    /// side files keeps no part of a file as it is.
     ///
     /// # Errors
     ///
     /// When histograms overlap without having the same range, when they differ in dimension, abbreviation, rate or
     /// bin size (by more than a millionth of two code bytes), or when histograms of one range have different numbers
-    /// of bins. When a sum of counts does not fit a `u64`, or an `i64` if one of the histograms is signed. After an error,
-    /// the sum is the same as before.
+    /// of bins. When a sum of counts does not fit a `u64`, or an `i64` if one of the histograms is signed. After an
+    /// error, the sum is the same as before.
     ///
-    /// With negative bins, the order can decide whether a sum fits: `i64::MAX`, 1, and -1 fit in the order `i64::MAX`, -1, 1
-    /// only. Sums without an error are the same in any order.
+    /// With negative bins, the order can decide whether a sum fits: `i64::MAX`, 1, and -1 fit in the order `i64::MAX`,
+    /// -1, 1 only. Sums without an error are the same in any order.
     pub fn add(&mut self, profile: Profile) -> Result<(), Error> {
         let Profile { histograms, arcs, blocks, .. } = profile;
         self.histograms.check_alike(&histograms)?;
@@ -63,8 +63,8 @@ impl Accumulator {
         Ok(())
     }
 
-    /// Returns the sum of the profiles that were added, sorted by address: the sum does not depend on the order in which
-    /// the profiles were added.
+    /// Returns the sum of the profiles that were added, sorted by address: the sum does not depend on the order in
+    /// which the profiles were added.
     #[must_use]
     pub fn finish(self) -> Profile {
         let mut sum = self.finish_in_order();

@@ -66,8 +66,8 @@ impl Bins {
         Hit { bins: self, next: 0 }
     }
 
-    /// Makes a sparse list of `bins` bins from pairs of an index and a count, in any order. Counts of the same index are
-    /// added up. `None` if such a sum needs more than 64 bits.
+    /// Makes a sparse list of `bins` bins from pairs of an index and a count, in any order. Counts of the same index
+    /// are added up. `None` if such a sum needs more than 64 bits.
     #[must_use]
     pub fn sparse(bins: u64, mut counts: Vec<(u64, u64)>) -> Option<Bins> {
         counts.sort_unstable();
@@ -87,8 +87,8 @@ impl Bins {
         matches!(self, Bins::I64(_))
     }
 
-    /// Checks that the counts of the same number of other bins can be added: each sum must fit 64 bits, with a sign if one of
-    /// the two has signed counters. The error is the index of the first bin whose sum does not fit.
+    /// Checks that the counts of the same number of other bins can be added: each sum must fit 64 bits, with a sign if
+    /// one of the two has signed counters. The error is the index of the first bin whose sum does not fit.
     pub(crate) fn check(&self, other: &Bins) -> Result<(), u64> {
         let is_signed = self.is_signed() || other.is_signed();
         let first = |changed: &Bins, rest: &Bins| {
@@ -101,8 +101,8 @@ impl Bins {
         overflow.into_iter().chain(unsigned).min().map_or(Ok(()), Err)
     }
 
-    /// Adds the counts of the same number of other bins. The error is the index of the first bin whose sum does not fit;
-    /// nothing was added then.
+    /// Adds the counts of the same number of other bins. The error is the index of the first bin whose sum does not
+    /// fit; nothing was added then.
     pub(crate) fn add(&mut self, other: &Bins) -> Result<(), u64> {
         match (&mut *self, other) {
             (Bins::Sparse { counts, .. }, Bins::Sparse { counts: more, .. }) => {

@@ -60,10 +60,10 @@ pub fn detect(bytes: &[u8], hints: &Hints) -> Result<Detection> {
 /// The file starts at offset 0, wherever the position of `reader` is. At the end, the position is 0 again, so
 /// [`Records::from_reader`](crate::Records::from_reader) can follow.
 ///
-/// The function reads the first 4 KiB, and then the file once for each encoding that these bytes allow: to its end if the
-/// encoding fits, and to the first record that does not fit otherwise. Files of known writers are read to their end once
-/// or twice. No file is read more than 11 times (a file called `mon.out` that may also be 4.2BSD's), and twice as often if
-/// the hints exclude the file, because the error has the encoding without the hints.
+/// The function reads the first 4 KiB, and then the file once for each encoding that these bytes allow: to its end if
+/// the encoding fits, and to the first record that does not fit otherwise. Files of known writers are read to their end
+/// once or twice. No file is read more than 11 times (a file called `mon.out` that may also be 4.2BSD's), and twice as
+/// often if the hints exclude the file, because the error has the encoding without the hints.
 ///
 /// # Errors
 ///

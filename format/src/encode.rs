@@ -4,8 +4,8 @@
 //! The sink determines the size and the byte order of an address. The functions determine the layout, and how to
 //! write a count that does not fit its field.
 //!
-//! The module is for writers inside this project: docs/versions.md promises nothing for the module, except for what other
-//! modules export again ([`Arc`], and in [`crate::side_file`] `Call`, `CutReason`, and `Place`).
+//! The module is for writers inside this project: docs/versions.md promises nothing for the module, except for what
+//! other modules export again ([`Arc`], and in [`crate::side_file`] `Call`, `CutReason`, and `Place`).
 //!
 //! License: 0BSD, besides that of the crate, because the runtime links this module into programs.
 

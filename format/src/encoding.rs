@@ -77,9 +77,9 @@ pub enum DataModel {
     Ilp32,
     /// Both have 8 bytes: all 64-bit systems but Windows.
     Lp64,
-    /// An address has 8 bytes and a `long` 4: 64-bit Windows. Only the counts of arcs in 4.4BSD's little-endian form differ
-    /// from [`DataModel::Lp64`]. Other forms with a `long` do not exist in this model: FreeBSD's, OpenBSD's, 4.2BSD's, and
-    /// `mon.out`.
+    /// An address has 8 bytes and a `long` 4: 64-bit Windows. Only the counts of arcs in 4.4BSD's little-endian form
+    /// differ from [`DataModel::Lp64`]. Other forms with a `long` do not exist in this model: FreeBSD's, OpenBSD's,
+    /// 4.2BSD's, and `mon.out`.
     Llp64,
 }
 

@@ -145,8 +145,8 @@ impl Histogram {
         self.lowpc.saturating_add(u64::try_from(distance).unwrap_or(span))
     }
 
-    /// Adds the counts of a histogram of the same range and number of bins. The error is the index of the first bin whose
-    /// sum does not fit. Nothing was added then.
+    /// Adds the counts of a histogram of the same range and number of bins. The error is the index of the first bin
+    /// whose sum does not fit. Nothing was added then.
     pub(crate) fn add(&mut self, other: &Histogram) -> Result<(), u64> {
         self.bins.add(&other.bins)
     }

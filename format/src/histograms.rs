@@ -61,7 +61,8 @@ impl Histograms {
         self.add(histogram)
     }
 
-    /// Adds a histogram to the one of the same range, or appends it if there is none. After an error, nothing has changed.
+    /// Adds a histogram to the one of the same range, or appends it if there is none. After an error, nothing has
+    /// changed.
     pub(crate) fn add(&mut self, histogram: Histogram) -> Result<(), Error> {
         match self.find(&histogram)? {
             Some(at) => {
@@ -84,8 +85,8 @@ impl Histograms {
         }
     }
 
-    /// Checks that [`Histograms::add_alike`] can add all histograms of a profile. The order of the additions does not matter
-    /// then: histograms that fit the sum one by one, and fit each other, also fit the sum together.
+    /// Checks that [`Histograms::add_alike`] can add all histograms of a profile. The order of the additions does not
+    /// matter then: histograms that fit the sum one by one, and fit each other, also fit the sum together.
     pub(crate) fn check_alike(&self, others: &Histograms) -> Result<(), Error> {
         if let Some((smallest, largest)) = others.extremes.as_ref().filter(|(one, other)| !one.is_near(other)) {
             return Err(smallest.differs_from(largest));
@@ -103,7 +104,8 @@ impl Histograms {
         added.map_err(|bin| Error::BinOverflow { range: histogram.range(), bin })
     }
 
-    /// The index of the histogram of the same range, `None` if there is none. An error if the histogram cannot be added.
+    /// The index of the histogram of the same range, `None` if there is none. An error if the histogram cannot be
+    /// added.
     fn find(&self, histogram: &Histogram) -> Result<Option<usize>, Error> {
         if let Some(first) = self.list.first() {
             check_units(first.unit(), histogram.unit())?;

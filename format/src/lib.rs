@@ -1,7 +1,7 @@
 //! Reads and writes `gmon.out`, the profile that a program built with `cc -pg` leaves behind.
 //!
-//! A dozen forms of such files exist: the tagged records of GNU systems; the header, samples, and raw arcs of 4.4BSD and
-//! its descendants; the forms of 4.2BSD, Darwin, NeXT, and illumos; and those of dynamic linkers. docs/format.md
+//! A dozen forms of such files exist: the tagged records of GNU systems; the header, samples, and raw arcs of 4.4BSD
+//! and its descendants; the forms of 4.2BSD, Darwin, NeXT, and illumos; and those of dynamic linkers. docs/format.md
 //! describes each byte. Few files contain their own word size or byte order. [`detect`] finds form, word size, and byte
 //! order, [`read`] turns any of these files into one [`Profile`], [`write()`] turns a profile into any of them, and
 //! [`Accumulator`] adds up profiles exactly. [`side_file`] does the same for the file beside a profile that has the

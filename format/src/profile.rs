@@ -120,9 +120,9 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// When the range overlaps the range of another histogram without being the same, when two histograms differ in their
-    /// unit, when two histograms of one range differ in their number of bins, or when a sum needs more than 64 bits. After
-    /// an error, the profile is the same as before.
+    /// When the range overlaps the range of another histogram without being the same, when two histograms differ in
+    /// their unit, when two histograms of one range differ in their number of bins, or when a sum needs more than 64
+    /// bits. After an error, the profile is the same as before.
     pub fn add_histogram(&mut self, histogram: Histogram) -> Result<(), Error> {
         self.histograms.add(histogram)
     }
@@ -152,8 +152,8 @@ impl Profile {
         self.images.push(image);
     }
 
-    /// Sets the order of the first call of a pair of frompc and selfpc. 0 stands for an unknown order. Of several orders,
-    /// the profile has the lowest.
+    /// Sets the order of the first call of a pair of frompc and selfpc. 0 stands for an unknown order. Of several
+    /// orders, the profile has the lowest.
     pub fn set_order(&mut self, frompc: u64, selfpc: u64, order: u32) {
         if order != 0 {
             let known = self.orders.entry((frompc, selfpc)).or_insert(order);
@@ -166,8 +166,8 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// As for [`Profile::add_histogram`], and when the bins of two histograms differ in size by more than a millionth of
-    /// two code bytes.
+    /// As for [`Profile::add_histogram`], and when the bins of two histograms differ in size by more than a millionth
+    /// of two code bytes.
     pub fn add_record(&mut self, record: Record) -> Result<(), Error> {
         match record {
             Record::Histogram(histogram) => self.histograms.add_alike(histogram)?,
@@ -182,8 +182,8 @@ impl Profile {
         Ok(())
     }
 
-    /// Adds everything of another profile: histograms of the same range are added up, arcs, blocks, and images are appended
-    /// without merging, and of two orders of one call the profile gets the lower one.
+    /// Adds everything of another profile: histograms of the same range are added up, arcs, blocks, and images are
+    /// appended without merging, and of two orders of one call the profile gets the lower one.
     ///
     /// # Errors
     ///

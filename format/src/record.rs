@@ -38,7 +38,8 @@ pub struct Block {
     pub count: u64,
 }
 
-/// An executable or a shared object that the file lists: a dyld or rld state of Darwin and NeXT, or a module of illumos.
+/// An executable or a shared object that the file lists: a dyld or rld state of Darwin and NeXT, or a module of
+/// illumos.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Image {

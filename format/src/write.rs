@@ -6,10 +6,9 @@ use crate::families::write as write_form;
 use crate::output::Output;
 use crate::{Encoding, Error, Profile};
 
-/// The maximum size in bytes of records that [`write()`] repeats because a count does not fit its field, and of the empty
-/// bins that a sparse histogram does not store: 1 GiB. A histogram of
-/// a million 16-bit bins reaches that with 35 million samples in one bin; FreeBSD's form with wider counters holds
-/// more.
+/// The maximum size in bytes of records that [`write()`] repeats because a count does not fit its field, and of the
+/// empty bins that a sparse histogram does not store: 1 GiB. A histogram of a million 16-bit bins reaches that with 35
+/// million samples in one bin; FreeBSD's form with wider counters holds more.
 pub const REPEAT_LIMIT: u64 = 1 << 30;
 
 /// Writes a profile.
@@ -17,14 +16,14 @@ pub const REPEAT_LIMIT: u64 = 1 << 30;
 /// All counts are written exactly. A count that exceeds its field becomes several records of the same arc, block, or
 /// range, which every reader adds up:
 ///
-/// * Counts of arcs have 32 bits in the forms of GNU, `LD_PROFILE`, and the run-time linker of illumos, and in Darwin's and
-///   NeXT's if the profile has orders, otherwise 31 bits there. In the forms of the BSDs and in `mon.out` they have 31 bits
-///   with a 32-bit `long`, and 63 bits with a 64-bit `long`. In PROF files they have 64 bits.
-/// * Bins have 16 bits and are repeated in the forms of GNU, Darwin, and NeXT. A PROF file has each sample. In the other
-///   forms bins are not repeated.
+/// * Counts of arcs have 32 bits in the forms of GNU, `LD_PROFILE`, and the run-time linker of illumos, and in Darwin's
+///   and NeXT's if the profile has orders, otherwise 31 bits there. In the forms of the BSDs and in `mon.out` they have
+///   31 bits with a 32-bit `long`, and 63 bits with a 64-bit `long`. In PROF files they have 64 bits.
+/// * Bins have 16 bits and are repeated in the forms of GNU, Darwin, and NeXT. A PROF file has each sample. In the
+///   other forms bins are not repeated.
 ///
-/// Reading returns the same profile, except for repeated arcs and for properties that the form does not store. The forms of
-/// dynamic linkers do not store arcs with a count of 0.
+/// Reading returns the same profile, except for repeated arcs and for properties that the form does not store. The
+/// forms of dynamic linkers do not store arcs with a count of 0.
 ///
 /// A GNU file gets version 1. A file of OpenBSD's form gets the size of its arcs, a file of FreeBSD's form gets the
 /// type of its counters, and all spare bytes are zero.
@@ -54,8 +53,8 @@ pub fn write_within(profile: &Profile, encoding: Encoding, repeat_limit: u64) ->
     output.finish()
 }
 
-/// Writes a profile as [`write()`] does, without having the whole file in memory. After an error, the writer may have a part
-/// of the file.
+/// Writes a profile as [`write()`] does, without having the whole file in memory. After an error, the writer may have a
+/// part of the file.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ pub(crate) fn report(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     output::check(options, terminal)?;
-    let base_options = sources::base::options(options, comparison)?;
+    let base_options = sources::base_options(options, comparison)?;
     let [base_loaded, loaded] = [sources::load(&base_options, progress)?, sources::load(options, progress)?];
     // Measured times and estimates cannot be compared.
     let propagates = options.propagates || have_stacks_on_one_side(&base_loaded, &loaded, options, progress);
@@ -31,7 +31,8 @@ pub(crate) fn report(
     for (output, options) in options.each_alone() {
         let base = model::analyze(&base_loaded, &base_options, list::wanted(&base_options, &base_loaded)?, progress)?;
         let new = model::analyze(&loaded, &options, list::wanted(&options, &loaded)?, progress)?;
-        // In a text, a name with a line end would look like two rows. Other formats escape control characters themselves.
+        // In a text, a name with a line end would look like two rows. Other formats escape control characters
+        // themselves.
         if output.format.is_text() {
             for side in [&base, &new] {
                 side.functions.spell_controls();

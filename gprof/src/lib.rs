@@ -1,12 +1,12 @@
 //! Reads profiles of programs that were built with `cc -pg`, and reports where these programs spent their time.
 //!
-//! A report takes three steps: [`load()`] reads the files that [`Options`] name, [`analyze`] computes an [`Analysis`], and
-//! [`render`] writes the analysis in a [`Format`]. The program `gprof` is [`run`], which makes options of a command line and
-//! takes these steps. Only [`run`] writes gmon.sum (`-s`) and profiles of
-//! shared objects (`--extract`), starts a pager, and imitates the gprof of the BSDs (`--bsd`).
+//! A report takes three steps: [`load()`] reads the files that [`Options`] name, [`analyze`] computes an [`Analysis`],
+//! and [`render`] writes the analysis in a [`Format`]. The program `gprof` is [`run`], which makes options of a command
+//! line and takes these steps. Only [`run`] writes gmon.sum (`-s`) and profiles of shared objects (`--extract`), starts
+//! a pager, and imitates the gprof of the BSDs (`--bsd`).
 //!
-//! No step takes more time than a sort, except bounds of inclusive times, whose work is limited. Every input file may be
-//! hostile.
+//! No step takes more time than a sort, except bounds of inclusive times, whose work is limited. Every input file may
+//! be hostile.
 //!
 //! # The ten hottest functions of a program
 //!
@@ -25,8 +25,8 @@
 //!
 //! # A format of your own
 //!
-//! A renderer needs nothing but the methods of [`Analysis`]. This one writes the arcs of the call graph in the language of
-//! Graphviz:
+//! A renderer needs nothing but the methods of [`Analysis`]. This one writes the arcs of the call graph in the language
+//! of Graphviz:
 //!
 //! ```no_run
 //! use gprof::{Analysis, Endpoint, LineKind, Node};
@@ -71,13 +71,13 @@ mod watch;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals {
+    pub use super::model::contexts::call_sites::TailCalls;
     pub use crate::model::Errors;
     pub use crate::model::bounds::Bounds;
     pub use crate::model::contexts::build::contexts;
     pub use crate::model::contexts::call_sites::CallSites;
     pub use crate::model::contexts::measured::{Measured, StackSelection, Ticks};
     pub use crate::model::contexts::ranges::Range;
-    pub use crate::model::contexts::tail_calls::TailCalls;
     pub use crate::model::contexts::tree::{Contexts, Frame};
     pub use crate::model::division::Innermost;
     pub use crate::model::flat::Flat;
@@ -93,12 +93,12 @@ use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
 
+use crate::question::options::BsdOptions;
 use cli::Request;
 use personalities::gnu_sum;
-use question::bsd::Arguments;
 use question::files::Output;
 use reports::list;
-use sources::{extract, sum};
+use sources::write;
 use terminal::EscapingWriter;
 use terminal::pager::{self, Pager};
 use terminal::progress::Progress;
@@ -119,18 +119,18 @@ pub use program::symbols::file_map::{MapError, MapFault};
 pub use program::symbols::functions::FunctionId;
 pub use question::format::Format;
 pub use question::options::Options;
-pub use sources::conservation::Conservation;
-pub use sources::outside::OutsideImages;
+pub use sources::OutsideImages;
 pub use sources::profile_file::FileInfo;
 pub use sources::side_info::{SideInfo, SideObject, SideThread};
+pub use sources::side_sum::Conservation;
 pub use sources::stacks::{Place, Profiles, StackNode, Stacks, Thread};
 pub use sources::{Loaded, from_memory};
 pub use terminal::{Terminal, visible};
 
 /// Runs a command line. The first word is the name of this program.
 ///
-/// Reports go to `out`, and warnings go to `warnings`, each warning on a line of its own. `terminal` describes the terminals
-/// behind `out` and `warnings`. If `warnings` is a terminal, a long run shows its progress there.
+/// Reports go to `out`, and warnings go to `warnings`, each warning on a line of its own. `terminal` describes the
+/// terminals behind `out` and `warnings`. If `warnings` is a terminal, a long run shows its progress there.
 ///
 /// # Errors
 ///
@@ -170,13 +170,13 @@ fn run_request(
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    if let Some(text) = cli::generate::parse(&words)? {
+    if let Some(text) = cli::generate::generated(&words)? {
         return out.write_all(&text).and_then(|()| out.flush()).map_err(Error::Output);
     }
-    if let Some(arguments) = personalities::bsd::arguments::parse(&words)? {
+    if let Some(arguments) = personalities::bsd::parse_bsd_words(&words)? {
         return report_as_bsd(&arguments, out, progress);
     }
-    match cli::parse(words)? {
+    match cli::parse_words(words)? {
         Request::Formats { version, width } => exports::render_formats(&version, width, terminal, out),
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
         Request::Report(options) => {
@@ -216,8 +216,8 @@ fn report_through_pager(
     result
 }
 
-/// Reads the files that the options name: images, profiles, and the files that runs left beside the profiles. Each warning is
-/// a line on `warnings`.
+/// Reads the files that the options name: images, profiles, and the files that runs left beside the profiles. Each
+/// warning is a line on `warnings`.
 ///
 /// # Errors
 ///
@@ -253,10 +253,10 @@ fn report(
     let loaded = sources::load(options, progress)?;
     if options.reports.sum && !options.sums_lines() {
         progress.tell("writing the sum");
-        sum::write(loaded.profile(), &loaded, progress)?;
+        write::write_sum(loaded.profile(), &loaded, progress)?;
     }
     if let Some(wanted) = &options.reports.extract {
-        extract::write(&loaded, options, wanted, progress)?;
+        write::extract(&loaded, options, wanted, progress)?;
     }
     // Nothing is written if the profiles lack the data of one output.
     list::wanted(options, &loaded)?;
@@ -267,8 +267,8 @@ fn report(
     for (at, (output, options)) in outputs.iter().enumerate() {
         let analysis = model::analyze(&loaded, options, list::wanted(options, &loaded)?, progress)?;
         if options.sums_lines() && at == 0 {
-            let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
-            sum::write(&sum, &loaded, progress)?;
+            let sum = gnu_sum(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
+            write::write_sum(&sum, &loaded, progress)?;
         }
         write_output(&analysis, output, out, progress, terminal)?;
     }
@@ -311,7 +311,7 @@ fn write_output(
 }
 
 /// Loads, analyzes and renders for a command line of the BSDs.
-fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
+fn report_as_bsd(arguments: &BsdOptions, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
     let loaded = sources::bsd::load(arguments, progress)?;
     if arguments.sum {
         sources::bsd::write_sum(&loaded, arguments.dialect)?;

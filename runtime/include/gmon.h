@@ -5,8 +5,9 @@
  * below to profile only a part of its run or of its code. A program without the start-up object links with -lgmon and
  * calls monstartup and _mcleanup.
  *
- * The calls of other systems need -lgmon, with or without the start-up object: see profil(3). A program that was written
- * for another system defines one of these macros before it includes this file, and keeps its calls of profil unchanged:
+ * The calls of other systems need -lgmon, with or without the start-up object: see profil(3). A program that was
+ * written for another system defines one of these macros before it includes this file, and keeps its calls of profil
+ * unchanged:
  *
  *     #define GMON_PROFIL_BSD         4.4BSD: four arguments, 16-bit counts that wrap around to 0
  *     #define GMON_PROFIL_OPENBSD     OpenBSD: six arguments, a buffer that is stored when the process ends
@@ -49,8 +50,8 @@ void monstartup(unsigned long lowpc, unsigned long highpc) GMON_NOTHROW;
 void moncontrol(int mode) GMON_NOTHROW;
 
 /*
- * Stops profiling for good and writes the file. The start-up object calls this function at exit; only the first call has
- * an effect.
+ * Stops profiling for good and writes the file. The start-up object calls this function at exit; only the first call
+ * has an effect.
  */
 void _mcleanup(void) GMON_NOTHROW;
 
@@ -67,16 +68,17 @@ void write_profiling(void) GMON_NOTHROW;
 
 /*
  * 4.4BSD. From now on, after every hundredth of a second of CPU time in any thread, the 16-bit count with the number
- * (pc - offset) / 2 * scale / 65536 is incremented. A scale or a size of 0 stops this. The result is 0, or -1 with errno
- * EFAULT (samples cannot be written; profiling has ended) or EINVAL (a scale above 65536).
+ * (pc - offset) / 2 * scale / 65536 is incremented. A scale or a size of 0 stops this. The result is 0, or -1 with
+ * errno EFAULT (samples cannot be written; profiling has ended) or EINVAL (a scale above 65536).
  */
 int gmon_profil_bsd(void *samples, size_t size, size_t offset, unsigned int scale) GMON_NOTHROW;
 
 /*
- * OpenBSD. buf contains a struct gmonhdr, samplesize bytes of counts and room for arcs. If totarc of the header is above
- * 0 when the process exits, buf is stored as gmon.<program>.<pid>.out in the directory dirfd, or, if dirfd is -1, in the
- * current directory of the first call. The result is 0, or -1 with errno EPERM (the program was not linked with -pg, and
- * did not define GMON_PROFIL_OPENBSD), EINVAL, EALREADY (another buffer than in the first call), EBADF or ENOTDIR.
+ * OpenBSD. buf contains a struct gmonhdr, samplesize bytes of counts and room for arcs. If totarc of the header is
+ * above 0 when the process exits, buf is stored as gmon.<program>.<pid>.out in the directory dirfd, or, if dirfd is -1,
+ * in the current directory of the first call. The result is 0, or -1 with errno EPERM (the program was not linked with
+ * -pg, and did not define GMON_PROFIL_OPENBSD), EINVAL, EALREADY (another buffer than in the first call), EBADF or
+ * ENOTDIR.
  */
 int gmon_profil_openbsd(void *buf, size_t buflen, size_t samplesize, unsigned long offset, unsigned int scale, int dirfd) GMON_NOTHROW;
 
@@ -87,14 +89,14 @@ int gmon_profil_openbsd(void *buf, size_t buflen, size_t samplesize, unsigned lo
 void gmon_profil_illumos(void *buff, size_t bufsiz, size_t offset, unsigned int scale) GMON_NOTHROW;
 
 /*
- * illumos. Stores the pc at every tick until the array is full. A call with nsamples 0 stops this. The result is the number
- * of addresses that were stored since the previous call, or -1 with errno EINVAL (a negative number) or EFAULT.
+ * illumos. Stores the pc at every tick until the array is full. A call with nsamples 0 stops this. The result is the
+ * number of addresses that were stored since the previous call, or -1 with errno EINVAL (a negative number) or EFAULT.
  */
 long gmon_pcsample(uintptr_t samples[], long nsamples) GMON_NOTHROW;
 
 /*
- * System V and AIX, after every sixtieth of a second. If bufsiz is -1, buffer is an array of struct prof (see <mon.h>) with
- * ascending p_high; an element with p_high 0 ends the array. An error is in errno: EFAULT or EINVAL.
+ * System V and AIX, after every sixtieth of a second. If bufsiz is -1, buffer is an array of struct prof (see <mon.h>)
+ * with ascending p_high; an element with p_high 0 ends the array. An error is in errno: EFAULT or EINVAL.
  */
 void gmon_profil_aix(void *buffer, unsigned int bufsiz, size_t offset, unsigned int scale) GMON_NOTHROW;
 

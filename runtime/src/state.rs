@@ -2,9 +2,9 @@
 //!
 //! Each static of the crate stands with the code that uses it, in one of two types:
 //!
-//! * [`Reset`]: a child starts anew. The type knows the first value. [`resets!`] defines these statics, and with them the module's function
-//!   that resets them. A [`reset_list!`] names the module. The compiler rejects a module that no list names, because nobody calls the
-//!   function then.
+//! * [`Reset`]: a child starts anew. The type knows the first value. [`resets!`] defines these statics, and with them
+//!   the module's function that resets them. A [`reset_list!`] names the module. The compiler rejects a module that no
+//!   list names, because nobody calls the function then.
 //! * [`Inherited`]: a child goes on with its parent's value, and the constructor wants the reason.
 //!
 //! `tests/tests/house/structure` rejects a static in any other type.
@@ -15,12 +15,14 @@ use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
 };
 
-/// A value that a child can reset. `FIRST` is the first value of a number; other types have one first value, which is number 0.
+/// A value that a child can reset. `FIRST` is the first value of a number; other types have one first value, which is
+/// number 0.
 pub(crate) trait Resettable<const FIRST: i128 = 0> {
     /// The first value.
     const VALUE: Self;
 
-    /// Gives the value its first value again. Called in the child of a fork, which has one thread. Memory may stay mapped, but is empty.
+    /// Gives the value its first value again. Called in the child of a fork, which has one thread. Memory may stay
+    /// mapped, but is empty.
     fn reset(&self);
 
     /// Changes each part that [`Resettable::reset`] must reset.

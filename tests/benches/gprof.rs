@@ -1,8 +1,8 @@
-//! The CPU time and memory of the reader, compared with the system's reader and with `nm -C`, which only reads and prints the
-//! names: `make bench`, or `cargo bench --package gmon-tests --bench gprof`.
+//! The CPU time and memory of the reader, compared with the system's reader and with `nm -C`, which only reads and
+//! prints the names: `make bench`, or `cargo bench --package gmon-tests --bench gprof`.
 //!
-//! The programs are the `cargo` that runs this, the compiler, this project's own reader, and a small one; the profiles are
-//! synthetic. Readers take turns, and figures are medians.
+//! The programs are the `cargo` that runs this, the compiler, this project's own reader, and a small one; the profiles
+//! are synthetic. Readers take turns, and figures are medians.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 
 use std::ffi::{OsStr, OsString};
@@ -91,8 +91,8 @@ fn compiler() -> Option<PathBuf> {
     files.find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("librustc_driver")))
 }
 
-/// Our own reader, built without optimization and with complete debug information. The workspace's own profile for tests has only line
-/// numbers.
+/// Our own reader, built without optimization and with complete debug information. The workspace's own profile for
+/// tests has only line numbers.
 fn with_debug_information() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debug-build");
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -1,8 +1,8 @@
 //! What orders of functions change: the pages of code that a program touches, and the misses of a simulated cache of
 //! instructions. `make bench`, or `cargo bench --package gmon-tests --bench orders`.
 //!
-//! valgrind's callgrind counts both, so the figures do not depend on the machine's load. The programs are SQLite, which runs
-//! the demo, and gprof, which prints the flat profile of its own run.
+//! valgrind's callgrind counts both, so the figures do not depend on the machine's load. The programs are SQLite, which
+//! runs the demo, and gprof, which prints the flat profile of its own run.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 
 use std::collections::BTreeSet;
@@ -70,7 +70,8 @@ struct Touched {
     misses: u64,
 }
 
-/// Adds up the lines of an object: `0xADDRESS LINE Ir Dr Dw I1mr ...`. The line after `calls=` has the costs of the called function.
+/// Adds up the lines of an object: `0xADDRESS LINE Ir Dr Dw I1mr ...`. The line after `calls=` has the costs of the
+/// called function.
 fn touched(text: &str, image: &Path) -> Touched {
     let object = format!("ob={}", image.display());
     let (mut is_in_object, mut is_call) = (false, false);
@@ -117,8 +118,8 @@ fn sqlite(directory: &Path) -> Program {
     Program { name: "SQLite", directory, profiled, words: Vec::new(), link }
 }
 
-/// gprof itself. The compiler counts calls by an unstable option. The measured programs count too: without the option, all
-/// symbols would have other names.
+/// gprof itself. The compiler counts calls by an unstable option. The measured programs count too: without the option,
+/// all symbols would have other names.
 fn gprof(directory: &Path) -> Program {
     let directory = directory.join("gprof");
     fs::create_dir_all(&directory).unwrap();

@@ -1,8 +1,8 @@
-//! The cost of sampling for a program that does nothing else, of a thread, and of much code: `make bench`, or `cargo bench
-//! --package gmon-tests --bench sampling`.
+//! The cost of sampling for a program that does nothing else, of a thread, and of much code: `make bench`, or
+//! `cargo bench --package gmon-tests --bench sampling`.
 //!
-//! The alternatives take turns. Other work on the machine can only make the times longer, so each figure is the minimum of the
-//! turns.
+//! The alternatives take turns. Other work on the machine can only make the times longer, so each figure is the minimum
+//! of the turns.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 
 use std::fs;
@@ -70,8 +70,8 @@ struct Programs {
 }
 
 impl Programs {
-    /// Builds the program with an empty mcount, with our runtime, and with the C library's, each in a directory of its own, so
-    /// that none pays for another's file.
+    /// Builds the program with an empty mcount, with our runtime, and with the C library's, each in a directory of its
+    /// own, so that none pays for another's file.
     fn build(directory: &Path) -> Programs {
         fs::create_dir_all(directory).unwrap();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/sampling.c");

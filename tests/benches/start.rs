@@ -1,8 +1,8 @@
 //! What the start and the end of a short program cost, in milliseconds from its start to its end: `make bench`, or
 //! `cargo bench --package gmon-tests --bench start`.
 //!
-//! The programs take turns, so a change of the machine's speed hits all of them. Each figure is the median of the differences to the
-//! run without -pg in the same turn.
+//! The programs take turns, so a change of the machine's speed hits all of them. Each figure is the median of the
+//! differences to the run without -pg in the same turn.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 
 use std::fs;

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Builds the reader and the library crates for a BSD on another system: reader.sh link|check TARGET ZIG_TARGET DIRECTORY PYTHON
+# Builds the reader and the library crates for a BSD on another system: reader.sh link|check TARGET ZIG_TARGET DIRECTORY
+# PYTHON
 #
-# With `link`, DIRECTORY/TARGET gets gprof and the examples of the library crates. PYTHON runs ziglang, which has the libraries of both
-# systems as lists of symbols, and start-up code. With `check`, the script checks the crates and links nothing; an empty directory
-# DIRECTORY/TARGET says that. The sysroot has `std`, see sysroot.sh. The dependencies come from cargo's cache.
+# With `link`, DIRECTORY/TARGET gets gprof and the examples of the library crates. PYTHON runs ziglang, which has the
+# libraries of both systems as lists of symbols, and start-up code. With `check`, the script checks the crates and links
+# nothing; an empty directory DIRECTORY/TARGET says that. The sysroot has `std`, see sysroot.sh. The dependencies come
+# from cargo's cache.
 set -eu
 action=$1
 target=$2
@@ -45,8 +47,8 @@ rm -rf "$new" "${directory:?}/$target"
 mkdir -p "$libraries" "$new"
 printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s -L"%s" "$@"\n' "$python" "$zig_target" "$libraries" >"$linker"
 chmod 755 "$linker"
-# The crate libc names these libraries of FreeBSD for programs that need them. ziglang lacks the libraries, and the reader needs
-# none of them: empty libraries show that, because a function from one of them would be undefined.
+# The crate libc names these libraries of FreeBSD for programs that need them. ziglang lacks the libraries, and the
+# reader needs none of them: empty libraries show that, because a function from one of them would be undefined.
 case $target in
 *freebsd)
     : >"$libraries/empty.c"
@@ -56,7 +58,8 @@ case $target in
 esac
 run_cargo build
 cp "$built/gprof" "$new/"
-# The examples of the libraries, as users build them: without what only tests depend on. Macros are in the directory of this system.
+# The examples of the libraries, as users build them: without what only tests depend on. Macros are in the directory of
+# this system.
 example() { # example CRATE FILE
     "$rustc" --edition 2024 --target "$target" --sysroot "$directory/std-$target" -C linker="$linker" -C panic=unwind \
         -L dependency="$built/deps" -L dependency="$directory/build/debug/deps" --extern "$1=$built/lib$1.rlib" "$2" -o "$new/$(basename "$2" .rs)"

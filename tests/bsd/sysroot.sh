@@ -1,11 +1,12 @@
 #!/bin/sh
 # Builds Rust's library for a target that the compiler has none for: sysroot.sh TARGET DIRECTORY [core|std [FLAGS]]
 #
-# Debian's compiler and sources of the library are a matched pair (rustc-web, cargo-web, rust-web-src); RUSTC, CARGO and RUST_SRC
-# say where others are. DIRECTORY becomes a link to a sysroot for `rustc --sysroot`, which is built once for each version of the compiler
-# (tests/check/install.sh says where). By default, the sysroot has `core` alone, optimized and with bitcode, because the runtime is linked
-# with that. With `std`, the sysroot has the whole library, built as fast as possible, because only tests use that library. FLAGS are
-# options of the compiler that all crates of a program must share.
+# Debian's compiler and sources of the library are a matched pair (rustc-web, cargo-web, rust-web-src); RUSTC, CARGO and
+# RUST_SRC say where others are. DIRECTORY becomes a link to a sysroot for `rustc --sysroot`, which is built once for
+# each version of the compiler (tests/check/install.sh says where). By default, the sysroot has `core` alone, optimized
+# and with bitcode, because the runtime is linked with that. With `std`, the sysroot has the whole library, built as
+# fast as possible, because only tests use that library. FLAGS are options of the compiler that all crates of a program
+# must share.
 set -eu
 . tests/check/install.sh
 triple=$1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Lints of the runtime's folders for FreeBSD and OpenBSD: bsd-lints.sh
 #
-# Clippy has no library for these systems. The runtime with the folders of one of these systems in the place of Linux's compiles for
-# Linux too, as long as nobody links that.
+# Clippy has no library for these systems. The runtime with the folders of one of these systems in the place of Linux's
+# compiles for Linux too, as long as nobody links that.
 set -eu
 . tests/check/install.sh
 cargo=${CARGO:-cargo}

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The reader for FreeBSD and OpenBSD: bsd-readers.sh
 #
-# One target is compiled and linked in each run. The others are checked by the compiler, unless something has changed that can differ
-# between systems: the dependencies, the scripts of this check, the sources that name systems, and the interfaces of Rust's library that
-# reach the system.
+# One target is compiled and linked in each run. The others are checked by the compiler, unless something has changed
+# that can differ between systems: the dependencies, the scripts of this check, the sources that name systems, and the
+# interfaces of Rust's library that reach the system.
 set -eu
 . tests/check/install.sh
 . tests/check/checked.sh

@@ -1,10 +1,11 @@
 # Functions for checks that need to run only if files have changed.
 #
-#     was_checked NAME FILE...    whether the check has succeeded with the contents that the files have now; the file - is standard input
+#     was_checked NAME FILE...    whether the check has succeeded with the contents that the files have now; the file -
+#                                 is standard input
 #     record_check                notes that the check of the last was_checked has succeeded
 #
-# tests/check/checked has a line NAME DIGEST for each check. Commit the file after a check has changed it: then the check need not run
-# again, also not in other clones.
+# tests/check/checked has a line NAME DIGEST for each check. Commit the file after a check has changed it: then the
+# check need not run again, also not in other clones.
 checked=tests/check/checked
 
 was_checked() {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Completes the distribution with the gprof that the tests run, and searches the rest for paths of this machine: distribution.sh
+# Completes the distribution with the gprof that the tests run, and searches the rest for paths of this machine:
+# distribution.sh
 #
 # The tests' gprof has such paths. tests/packages/crates.sh searches a gprof that was built as `make dist` builds it.
 set -eu

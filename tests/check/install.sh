@@ -6,8 +6,8 @@
 #     keep NAME VERSION COMMAND...      also makes target/NAME a link to that directory
 #     lacks NAME                        notes that NAME could not be installed
 #
-# INSTALL=no installs nothing. The kept directories of all checkouts are in one directory, because they take two gigabytes: GMON_TOOLS, by
-# default gmon-tools in the user's directory of caches.
+# INSTALL=no installs nothing. The kept directories of all checkouts are in one directory, because they take two
+# gigabytes: GMON_TOOLS, by default gmon-tools in the user's directory of caches.
 case ${INSTALL:-yes} in
 yes) may_install() { true; } ;;
 no) may_install() { false; } ;;
@@ -32,7 +32,8 @@ need() {
     done
 }
 
-# Another process may hold the lock of Debian's packages, and a server may be out of reach for a moment: each attempt waits.
+# Another process may hold the lock of Debian's packages, and a server may be out of reach for a moment: each attempt
+# waits.
 apt() { DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"; }
 attempt() { # attempt COMMAND...: three times, with a pause before the second and the third
     "$@" && return

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Checks the licenses and the sources of the crates: licenses.sh
 #
-# cargo-deny and cargo-bundle-licenses compile for minutes. So they run only if a file that they read has changed since they last ran with
-# success: tests/check/checked has the digest of these files. In each run, a look at the dependencies checks that LICENSES.thirdparty names
-# each linked crate, and that deny.toml permits its license and its source.
+# cargo-deny and cargo-bundle-licenses compile for minutes. So they run only if a file that they read has changed since
+# they last ran with success: tests/check/checked has the digest of these files. In each run, a look at the dependencies
+# checks that LICENSES.thirdparty names each linked crate, and that deny.toml permits its license and its source.
 set -eu
 . tests/check/install.sh
 . tests/check/checked.sh

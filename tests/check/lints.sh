@@ -3,7 +3,8 @@
 set -eu
 . tests/check/install.sh
 cargo=${CARGO:-cargo}
-# A directory of its own: these commands do not wait for the compilation of the tests, and the tests do not wait for them.
+# A directory of its own: these commands do not wait for the compilation of the tests, and the tests do not wait for
+# them.
 export CARGO_TARGET_DIR="$target/lint"
 
 "$cargo" fmt --all --check
@@ -20,7 +21,8 @@ if [ -d "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/aarch64-unknown-linux-
 else
     echo "check: SKIPPED: lints for AArch64: no Rust library for it"
 fi
-# The fuzz targets are a workspace of their own. clippy links nothing, so a path that does not exist saves the compilation of libFuzzer.
+# The fuzz targets are a workspace of their own. clippy links nothing, so a path that does not exist saves the
+# compilation of libFuzzer.
 fuzz=tests/fuzz/targets/Cargo.toml
 if "$cargo" fetch --quiet --manifest-path "$fuzz" --locked 2>"$target/check/fetch"; then
     CUSTOM_LIBFUZZER_PATH=/nonexistent/libFuzzer.a "$cargo" clippy --manifest-path "$fuzz" --locked --quiet -- -D warnings

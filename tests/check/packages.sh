@@ -42,8 +42,8 @@ for part; do
         need graphviz dot       # draws call graphs
         need chromium chromium  # shows pages: 300 MB
         need valgrind valgrind callgrind_annotate # the test that changes buffers under four threads; a reader of exports
-        # Readers of exports: `go tool pprof`, npm for speedscope and Firefox Profiler, and KCachegrind, which needs 130 MB and a
-        # message bus.
+        # Readers of exports: `go tool pprof`, npm for speedscope and Firefox Profiler, and KCachegrind, which needs 130
+        # MB and a message bus.
         need golang-go go
         need npm npm
         need kcachegrind,dbus kcachegrind dbus-run-session

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks that deny.toml permits the license of each crate of the workspace, and that all other crates come from crates.io:
-# permitted-crates.sh. This is the part of cargo-deny's work that needs nothing but cargo. A test runs the script with other words in
-# place of `cargo`.
+# Checks that deny.toml permits the license of each crate of the workspace, and that all other crates come from
+# crates.io: permitted-crates.sh. This is the part of cargo-deny's work that needs nothing but cargo. A test runs the
+# script with other words in place of `cargo`.
 set -eu
 allowed=$(sed -n 's/^allow = \[\(.*\)\]$/\1/p' deny.toml | tr -d '",')
 [ -n "$allowed" ] || { echo "permitted-crates: deny.toml allows no license" >&2; exit 1; }
@@ -14,7 +14,8 @@ done
 "${CARGO:-cargo}" tree --frozen --workspace --edges normal,build,dev --prefix none --format '{p}|{l}|' "$@" | sort -u |
     awk -F '|' -v allowed="$allowed" '
         BEGIN { for (count = split(allowed, names, " "); count > 0; count--) is_allowed[names[count]] = 1 }
-        # A license is an expression such as (MIT OR Apache-2.0) AND Unicode-3.0: each part joined by AND needs a permitted alternative.
+        # A license is an expression such as (MIT OR Apache-2.0) AND Unicode-3.0: each part joined by AND needs a
+        # permitted alternative.
         function permits(expression, parts, choices, at, choice, found) {
             gsub(/[()]/, "", expression)
             gsub(/\//, " OR ", expression)

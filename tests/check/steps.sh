@@ -2,10 +2,12 @@
 #
 #     step NAME COMMAND...    runs a command; prints how long the command took, and its output
 #     lanes FUNCTION...       runs functions of steps beside each other
-#     wait_for NAME...        waits until these steps of other lanes have ended; fails if one has failed or does not come
+#     wait_for NAME...        waits until these steps of other lanes have ended; fails if one has failed or does not
+#                             come
 #     finish                  waits for all lanes; fails, with the names, if a step has failed
 #
-# After a failed step, the function of the lane decides whether to run the next step. The other lanes continue, so one run shows many failures.
+# After a failed step, the function of the lane decides whether to run the next step. The other lanes continue, so one
+# run shows many failures.
 logs=${CARGO_TARGET_DIR:-target}/check
 rm -rf "$logs"
 mkdir -p "$logs"

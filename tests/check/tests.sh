@@ -6,8 +6,8 @@ set -eu
 . tests/check/install.sh
 log=$target/check/$1.tests
 shift
-# Tests look for English words in the output of tools. Property tests have the same random inputs in each run; PROPTEST_RNG_SEED=NUMBER
-# tries others.
+# Tests look for English words in the output of tools. Property tests have the same random inputs in each run;
+# PROPTEST_RNG_SEED=NUMBER tries others.
 export LC_ALL=C.UTF-8 PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-20261123}"
 # More tests than processors, because many tests wait: for clocks, other processes, and the network device.
 export RUST_TEST_THREADS="${RUST_TEST_THREADS:-4}"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs tools that are no packages of this system, in fixed versions: tools.sh linux|bsd... The tools of all checkouts are in one
-# directory (tests/check/install.sh), and target/ has links to them. Downloads run side by side.
+# Installs tools that are no packages of this system, in fixed versions: tools.sh linux|bsd... The tools of all
+# checkouts are in one directory (tests/check/install.sh), and target/ has links to them. Downloads run side by side.
 set -eu
 . tests/check/install.sh
 cargo=${CARGO:-cargo}
@@ -16,7 +16,8 @@ npm_packages() { # npm_packages PACKAGE... DIRECTORY
     while [ $# -gt 1 ]; do packages="$packages $1" && shift; done
     npm install --silent --no-fund --no-audit --prefix "$place" $packages
 }
-# inferno's license is the CDDL: tests run its command, and nothing links it. Without optimization it compiles in half a minute.
+# inferno's license is the CDDL: tests run its command, and nothing links it. Without optimization it compiles in half a
+# minute.
 inferno() {
     "$cargo" install --quiet --debug --locked --version 0.12.3 --no-default-features --features cli --bin inferno-flamegraph \
         --root "$1" --target-dir "$1/build" inferno && rm -rf "$1/build"
@@ -27,7 +28,8 @@ rust_library() { # rust_library TARGET
 }
 
 linux() {
-    # AArch64 also needs Rust's library for AArch64 (150 MB), and musl for AArch64 (1 MB), which no package for this machine has.
+    # AArch64 also needs Rust's library for AArch64 (150 MB), and musl for AArch64 (1 MB), which no package for this
+    # machine has.
     rust_library aarch64-unknown-linux-gnu
     # A target without std.
     rust_library x86_64-unknown-none

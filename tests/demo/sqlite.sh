@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles SQLite with -pg into a directory, once, and prints the directory of its sources: sqlite.sh DIRECTORY. SQLite's source comes with
-# the crate libsqlite3-sys, in cargo's registry.
+# Compiles SQLite with -pg into a directory, once, and prints the directory of its sources: sqlite.sh DIRECTORY.
+# SQLite's source comes with the crate libsqlite3-sys, in cargo's registry.
 set -eu
 cc=${CC:-cc}
 build=$1

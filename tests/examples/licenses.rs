@@ -1,5 +1,6 @@
-//! Writes the licenses of crates: `cargo bundle-licenses --format json | licenses LINKED`. The file LINKED has a line `NAME VERSION` for
-//! each crate that counts, because cargo-bundle-licenses also lists crates that only other systems or tests need.
+//! Writes the licenses of crates: `cargo bundle-licenses --format json | licenses LINKED`. The file LINKED has a line
+//! `NAME VERSION` for each crate that counts, because cargo-bundle-licenses also lists crates that only other systems
+//! or tests need.
 
 use std::collections::BTreeMap;
 use std::io::{Read, stdin};
@@ -53,7 +54,8 @@ fn texts(bundle: &str, linked: &str) -> Result<Texts, String> {
         let found = found.ok_or_else(|| format!("{name}: not in the bundle"))?;
         let offered = found["licenses"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut offered = offered.iter().filter(|license| !matches!(word(license, "text").trim(), "" | "NOT FOUND"));
-        // If a crate offers several licenses, the first that has a text counts. No crate is under several licenses at once.
+        // If a crate offers several licenses, the first that has a text counts. No crate is under several licenses at
+        // once.
         let is_joined = word(found, "license").contains(" AND ");
         let license = offered
             .next()

@@ -3,10 +3,11 @@
 #
 #     archives.sh PACKAGES
 #
-# `make tarball` runs in this source tree and in a copy of the tree, whose path has blanks, with another home directory, another directory
-# of cargo, another umask, and another time zone. Both runs must give the same bytes. Then the script unpacks the archives in a directory
-# whose name has a blank, and compiles and profiles programs with them. With the cross compiler, the script also tests the archive for
-# AArch64. The script writes into PACKAGES, because it needs 700 MB, and more for AArch64.
+# `make tarball` runs in this source tree and in a copy of the tree, whose path has blanks, with another home directory,
+# another directory of cargo, another umask, and another time zone. Both runs must give the same bytes. Then the script
+# unpacks the archives in a directory whose name has a blank, and compiles and profiles programs with them. With the
+# cross compiler, the script also tests the archive for AArch64. The script writes into PACKAGES, because it needs 700
+# MB, and more for AArch64.
 set -eu
 packages=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")/../.."

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Copies the sources into a directory, without what a build made: copy-tree.sh DIRECTORY.
 #
-# In a git checkout, the sources are all files that exist and that git does not ignore, also new files. Elsewhere, such as in an
-# unpacked archive, they are all files outside target/.
+# In a git checkout, the sources are all files that exist and that git does not ignore, also new files. Elsewhere, such
+# as in an unpacked archive, they are all files outside target/.
 set -eu
 place=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")/../.."

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Tests the vendored sources and the packages of the crates, without a network: crates.sh DIRECTORY [OLDEST]. The script writes into
-# DIRECTORY 450 MB of files, which stay there only after a failure. OLDEST is a directory that tests/oldest-rust.sh made.
+# Tests the vendored sources and the packages of the crates, without a network: crates.sh DIRECTORY [OLDEST]. The script
+# writes into DIRECTORY 450 MB of files, which stay there only after a failure. OLDEST is a directory that
+# tests/oldest-rust.sh made.
 #
 # * The vendored sources (`make vendor`) are all that the workspace needs.
-# * `cargo install` builds gprof from its .crate file, and the program reads a profile. With the options of `make dist`, the program does not
-#   contain a path of this machine.
+# * `cargo install` builds gprof from its .crate file, and the program reads a profile. With the options of `make dist`,
+#   the program does not contain a path of this machine.
 # * A program outside the workspace uses gmon from its .crate file, also with the oldest Rust and its cargo.
 set -eu
 work=$(mkdir -p "$1" && cd "$1" && pwd)

@@ -3,10 +3,11 @@
 #
 #     debian.sh PACKAGES
 #
-# The rules must keep the user's files, and must refuse what they cannot build. lintian must find no errors. In a fresh minimal Debian
-# system, the script installs the packages, compiles and profiles programs with them, and purges the packages; then the system must be as
-# before. The script needs root for the system, and lintian and mmdebstrap, which the script installs as `make check` does. The script
-# writes into PACKAGES. The archive of the minimal system stays there for later runs; without this archive, the script needs a network.
+# The rules must keep the user's files, and must refuse what they cannot build. lintian must find no errors. In a fresh
+# minimal Debian system, the script installs the packages, compiles and profiles programs with them, and purges the
+# packages; then the system must be as before. The script needs root for the system, and lintian and mmdebstrap, which
+# the script installs as `make check` does. The script writes into PACKAGES. The archive of the minimal system stays
+# there for later runs; without this archive, the script needs a network.
 set -eu
 packages=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -78,7 +79,8 @@ inside() { # inside COMMAND...: runs a command in the system, which sees only it
         sh "$root" "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"
 }
 
-# What is in the system: all files with contents, but only the names in dpkg's own directory, and no caches, logs and old versions.
+# What is in the system: all files with contents, but only the names in dpkg's own directory, and no caches, logs and
+# old versions.
 listing() {
     (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var/cache -o -path ./var/log \) -prune -o \
         -path './var/lib/dpkg/*' -printf '%p %y\n' -o -type f -printf '%p %m %u %s ' -exec sha256sum {} \; -o \

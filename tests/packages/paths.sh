@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that no file in the directories contains a path of this machine: the source tree, the target directory, cargo's and rustup's
-# directories, and the directory of Rust's libraries:
+# Checks that no file in the directories contains a path of this machine: the source tree, the target directory, cargo's
+# and rustup's directories, and the directory of Rust's libraries:
 #
 #     paths.sh DIRECTORY...
 set -eu

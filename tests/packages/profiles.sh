@@ -1,10 +1,12 @@
 #!/bin/sh
-# Compiles calls.c with a command and runs it. Each reader must count as many calls as the program made, and must find samples:
+# Compiles calls.c with a command and runs it. Each reader must count as many calls as the program made, and must find
+# samples:
 #
 #     profiles.sh DIRECTORY READERS COMPILER...
 #
-# DIRECTORY is for the files. READERS are gprofs, separated by colons. The variable RUN has the command that runs programs for another
-# machine, such as an emulator. With RUN, the script does not require samples, because emulators may not deliver them.
+# DIRECTORY is for the files. READERS are gprofs, separated by colons. The variable RUN has the command that runs
+# programs for another machine, such as an emulator. With RUN, the script does not require samples, because emulators
+# may not deliver them.
 set -eu
 source=$(cd "$(dirname "$0")" && pwd)/calls.c
 mkdir -p "$1"

@@ -1,6 +1,6 @@
 /*
- * Two builds of a program: with -DBASE the base, and without the later build. They differ in a function that only one of them
- * has, and in what the compiler calls its copy of a function.
+ * Two builds of a program: with -DBASE the base, and without the later build. They differ in a function that only one
+ * of them has, and in what the compiler calls its copy of a function.
  */
 #ifdef BASE
 #define COPY "helper.constprop.0"

@@ -1,12 +1,14 @@
 /*
- * Threads that know how often they call which function. Each prints "calls NAME FUNCTION COUNT" for its calls; sums are the reader's.
+ * Threads that know how often they call which function. Each prints "calls NAME FUNCTION COUNT" for its calls; sums are
+ * the reader's.
  *
  *     named [dump]    four threads with names, one after the other and at once; with `dump`, a snapshot in the middle
- *     many N          N threads of three names, eight at a time; each sends itself a sample; prints sums by name, and "sent NAME COUNT"
- *     rename          a thread that gets another name between its calls; a thread that gets another name after its last call and does
- *                     not end
- *     reuse N         N threads that get the same number from the kernel: prints "number NUMBER calls COUNT" for each, and "child PROCESS".
- *                     Exits with 77 if the machine does not permit that
+ *     many N          N threads of three names, eight at a time; each sends itself a sample; prints sums by name, and
+ *                     "sent NAME COUNT"
+ *     rename          a thread that gets another name between its calls; a thread that gets another name after its last
+ *                     call and does not end
+ *     reuse N         N threads that get the same number from the kernel: prints "number NUMBER calls COUNT" for each,
+ *                     and "child PROCESS". Exits with 77 if the machine does not permit that
  *     fork            a parent and a child: prints "child PROCESS"
  *     objects         threads that open and close ./plug0.so and ./plug1.so, which call back
  */

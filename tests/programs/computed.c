@@ -1,9 +1,9 @@
 /*
- * Calls `dear` with one instruction. `dear` ends in a tail call of `work`, or of `relay`, which ends in a tail call of `work`
- * through a pointer (with -DAPART: in none). No stack of `work` tells whether `relay` was called before.
+ * Calls `dear` with one instruction. `dear` ends in a tail call of `work`, or of `relay`, which ends in a tail call of
+ * `work` through a pointer (with -DAPART: in none). No stack of `work` tells whether `relay` was called before.
  *
- * Then calls two functions through a pointer with one instruction: `work`, and `proxy`, which ends in a tail call of `work`
- * through a pointer.
+ * Then calls two functions through a pointer with one instruction: `work`, and `proxy`, which ends in a tail call of
+ * `work` through a pointer.
  */
 #define _GNU_SOURCE
 #include "sample.h"

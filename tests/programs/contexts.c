@@ -4,8 +4,10 @@
  *     chain             30 below main -> dear, 5 below main -> cheap
  *     recursion DEPTH   10 below DEPTH calls of `descend`, and 3 in it on the way back
  *     paths SAMPLES     SAMPLES below 2,000 calls of `left` and `right`, each time in another order
- *     irregular LEVELS SAMPLES   SAMPLES below main -> outer_caller -> enters -> LEVELS calls of `first`, `second` and `third` in any order,
- *                       with frames of many sizes, and as many half way back; then the same below main -> again -> enters, in `dear`
+ *     irregular LEVELS SAMPLES   SAMPLES below main -> outer_caller -> enters -> LEVELS calls of `first`, `second` and
+ *                                `third` in any order,
+ *                       with frames of many sizes, and as many half way back; then the same below main -> again ->
+ *                       enters, in `dear`
  *     library           10 below main -> sorted -> qsort -> compare
  *     threads           10 below `worker` in each of four threads, in threads with stacks of 16 KB
  *     fork              3 in the parent below `parent`, 7 in the child below `child`

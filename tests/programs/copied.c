@@ -1,4 +1,5 @@
-/* Code in copies that gcc makes of functions: the cold parts of `branches`, one of which begins with code of `finish`, and of `main`. */
+/* Code in copies that gcc makes of functions: the cold parts of `branches`, one of which begins with code of `finish`,
+ * and of `main`. */
 #include <stdlib.h>
 
 volatile int sink;

@@ -1,7 +1,7 @@
 /*
- * Children with a copy of the memory that was made without the C library's `fork`: copies HOW, which is fork (`_Fork`), clone
- * (`clone` by its number), both with `exit` at the end, or vfork. The children call the shared object's function and our own;
- * their calls are counted nowhere.
+ * Children with a copy of the memory that was made without the C library's `fork`: copies HOW, which is fork (`_Fork`),
+ * clone (`clone` by its number), both with `exit` at the end, or vfork. The children call the shared object's function
+ * and our own; their calls are counted nowhere.
  */
 #define _GNU_SOURCE
 #include <signal.h>

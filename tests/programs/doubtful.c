@@ -1,6 +1,6 @@
 /*
- * Calls two functions with one instruction: `work`, and `relay`, which ends in a tail call of `work`. No stack tells which of
- * the two was called.
+ * Calls two functions with one instruction: `work`, and `relay`, which ends in a tail call of `work`. No stack tells
+ * which of the two was called.
  */
 #define _GNU_SOURCE
 #include "sample.h"

@@ -1,10 +1,11 @@
 /*
- * Installs a system-call filter, or tries to, and goes on: filters CASE [HOW]. The output and the end are the same with and without
- * profiling.
+ * Installs a system-call filter, or tries to, and goes on: filters CASE [HOW]. The output and the end are the same with
+ * and without profiling.
  *
  *     exit                a filter that kills on getpid; ends by _exit
  *     child               the same in the child of a fork
- *     copy                a copy of the process made by raw clone has a filter that kills on rt_sigaction, and gets SIGTERM
+ *     copy                a copy of the process made by raw clone has a filter that kills on rt_sigaction, and gets
+ *                         SIGTERM
  *     strict-copy         such a copy goes into strict mode and calls many functions
  *     mask HOW            changes masks behind a filter of rt_sigprocmask that kills, traps, or reports success
  *     set HOW             the same by sigset

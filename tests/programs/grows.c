@@ -5,7 +5,8 @@
  *     grows ticks      meanwhile, threads send themselves the sampling signal
  *     grows switch     during each write, threads call moncontrol(0) and moncontrol(1) again and again
  *     grows file       the first thread forbids itself to open files while threads send themselves that signal
- *     grows memory     prints by how many KiB the peak of the mapped memory grew when it wrote more arcs than fit the buffer
+ *     grows memory     prints by how many KiB the peak of the mapped memory grew when it wrote more arcs than fit the
+ *                      buffer
  *
  * 24 MiB of the program's text are empty, so that the samples take 12 MiB.
  */

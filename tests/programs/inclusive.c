@@ -1,6 +1,6 @@
 /*
- * Samples itself, and knows how many samples are in each function and in all that the function called, also where a tail
- * call removes the function from the stack. Prints "NAME SAMPLES".
+ * Samples itself, and knows how many samples are in each function and in all that the function called, also where a
+ * tail call removes the function from the stack. Prints "NAME SAMPLES".
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * Samples itself in functions that the compiler inlines: `caller` has `wrap`, which calls `leaf`, and `outer`. `leaf` and
- * `outer` have `burn`.
+ * Samples itself in functions that the compiler inlines: `caller` has `wrap`, which calls `leaf`, and `outer`. `leaf`
+ * and `outer` have `burn`.
  */
 #define _GNU_SOURCE
 #include "sample.h"

@@ -1,7 +1,8 @@
 /*
  * Samples itself, and loses the means to write files before it ends: last_moment [dump] [FILE].
  *
- * With `dump`, the program writes a snapshot after 3 of 5 calls of `counted`. With FILE, it fills the disk with this file at the end.
+ * With `dump`, the program writes a snapshot after 3 of 5 calls of `counted`. With FILE, it fills the disk with this
+ * file at the end.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A library that counts its own calls, to compare them with those that the dynamic linker counts. The linker counts calls through the
-   procedure linkage table, and keeps functions apart that are in different blocks of 32 bytes. */
+/* A library that counts its own calls, to compare them with those that the dynamic linker counts. The linker counts
+   calls through the procedure linkage table, and keeps functions apart that are in different blocks of 32 bytes. */
 #define APART __attribute__((aligned(64), noinline))
 
 unsigned long outer_calls, inner_calls, leaf_calls;

@@ -1,5 +1,5 @@
-/* Calls the functions of loader_library.c, and prints how often they were called: outer from here, inner from here and from outer, leaf
-   from inner and from outer. */
+/* Calls the functions of loader_library.c, and prints how often they were called: outer from here, inner from here and
+   from outer, leaf from inner and from outer. */
 #include <stdio.h>
 #include <stdlib.h>
 

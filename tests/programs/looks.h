@@ -1,8 +1,9 @@
 /*
  * Lets a thread work until the kernel has looked at the thread's timers of CPU time often enough.
  *
- * On a busy machine the kernel looks at these timers late. It looks at all timers of a thread and of its process at once, so at each
- * look that this file counts, the runtime's timer got its expiries too. A program that includes this file defines _GNU_SOURCE.
+ * On a busy machine the kernel looks at these timers late. It looks at all timers of a thread and of its process at
+ * once, so at each look that this file counts, the runtime's timer got its expiries too. A program that includes this
+ * file defines _GNU_SOURCE.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -24,8 +25,9 @@ OF_LOOKS void begin_looks(long wanted) {
         int signal, notify, thread, rest[11];
     } event = {.signal = LOOK, .notify = 4 /* SIGEV_THREAD_ID */, .thread = syscall(SYS_gettid)};
     struct itimerspec period = {{0, 1000000000 / LOOKS_PER_SECOND}, {0, 1000000000 / LOOKS_PER_SECOND}};
-    /* The signal stays pending until `needs_looks` takes it. While a handler of this thread blocked signals, the kernel would give the
-       signal of the runtime's process timer to another thread. The C library's function would be the runtime's. */
+    /* The signal stays pending until `needs_looks` takes it. While a handler of this thread blocked signals, the kernel
+       would give the signal of the runtime's process timer to another thread. The C library's function would be the
+       runtime's. */
     unsigned long set = 1ul << (LOOK - 1);
     int timer;
     looks = noticed = 0;
@@ -38,8 +40,8 @@ OF_LOOKS void begin_looks(long wanted) {
     wanted_looks = wanted;
 }
 
-/* Counts what the kernel noticed. The result is whether this thread should go on working. An end is certain, also in an emulator that
-   has the timer but not its signals. */
+/* Counts what the kernel noticed. The result is whether this thread should go on working. An end is certain, also in an
+   emulator that has the timer but not its signals. */
 OF_LOOKS int needs_looks(void) {
     unsigned long set = 1ul << (LOOK - 1);
     struct timespec now = {0, 0};

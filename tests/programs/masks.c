@@ -1,7 +1,8 @@
 /*
  * Blocks signals and prints the results: masks WHAT.
  *
- *     real-time, all   blocks the real-time signals or all, sends itself each real-time signal with a value, and waits for each
+ *     real-time, all   blocks the real-time signals or all, sends itself each real-time signal with a value, and waits
+ *                      for each
  *     sleep            blocks all, and counts the interruptions of a new thread's sleep
  *     own              handles signal 60, blocks all, and raises signal 60 in a new thread
  */

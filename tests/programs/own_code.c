@@ -1,5 +1,5 @@
-/* Spends SECONDS in calls of a short function, and prints their number: own_code SECONDS. Compiled with OTHER, it calls a function in another
-   section three times. */
+/* Spends SECONDS in calls of a short function, and prints their number: own_code SECONDS. Compiled with OTHER, it calls
+   a function in another section three times. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,4 +1,5 @@
-/* A program for MPI. Rank 0 calls `counted` 1000 times, rank 1 2000 times, and so on. Rank 0 prints the number of calls of all ranks. */
+/* A program for MPI. Rank 0 calls `counted` 1000 times, rank 1 2000 times, and so on. Rank 0 prints the number of calls
+ * of all ranks. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /*
- * Puts a unique value into every register, calls mcount and __fentry__, and checks that the value is still there: at the
- * first call from a place, which makes an entry in the table, and at later calls, which find the entry.
+ * Puts a unique value into every register, calls mcount and __fentry__, and checks that the value is still there: at
+ * the first call from a place, which makes an entry in the table, and at later calls, which find the entry.
  *
  * mcount and __fentry__ may change only r11 and the flags. (r11 passes nothing in the C calling convention.)
  */

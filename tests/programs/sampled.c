@@ -1,12 +1,12 @@
 /*
- * Programs to sample. Each spends CPU time, measured by its own clock, in functions with known names. Where ticks must come, the time
- * is longer on a machine whose kernel looks at the timers of CPU time too rarely.
+ * Programs to sample. Each spends CPU time, measured by its own clock, in functions with known names. Where ticks must
+ * come, the time is longer on a machine whose kernel looks at the timers of CPU time too rarely.
  *
  *     sampled two            two threads that do the same, in `first` and in `second`; prints the work of each
  *     sampled long           the same for four times as long
  *     sampled poll           a thread that is busy while the first one sleeps; prints how often that was interrupted
- *     sampled own            a handler of SIGPROF and an interval timer of its own; prints the number of signals, and the
- *                            milliseconds by the clock of such timers and by the clock of the thread
+ *     sampled own            a handler of SIGPROF and an interval timer of its own; prints the number of signals, and
+ *                            the milliseconds by the clock of such timers and by the clock of the thread
  *     sampled thief          a handler of its own for the signal that the runtime uses, by a system call
  *     sampled quiet SECONDS  two threads that call no profiled function, each busy for so long
  *     sampled blocked        threads that were made while every signal was blocked
@@ -18,10 +18,10 @@
  *     sampled asleep         sleeps, in `asleep`
  *     sampled stopped        is busy in `first`, in `second` while nothing is counted, and in `first` again
  *     sampled alone SECONDS  is busy in `first`; prints its work
- *     sampled ended          is busy in `first` in a thread that ends, and then sleeps; prints the milliseconds of real time
- *                            in that thread
- *     sampled late           is busy in `first` in a thread that finally blocks signals, until samples are stopped; prints
- *                            the milliseconds of real time
+ *     sampled ended          is busy in `first` in a thread that ends, and then sleeps; prints the milliseconds of real
+ *                            time in that thread
+ *     sampled late           is busy in `first` in a thread that finally blocks signals, until samples are stopped;
+ *                            prints the milliseconds of real time
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -51,11 +51,13 @@ QUIET static double now(clockid_t clock) {
     return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
-/* The time in which the thread made no progress and its clock went on: a virtual machine that was paused got no interrupts. */
+/* The time in which the thread made no progress and its clock went on: a virtual machine that was paused got no
+ * interrupts. */
 static __thread double paused;
 enum { WANTED_LOOKS = 48 };
 
-/* Busy until this much time has passed and the kernel has looked often enough, nearly all of it in the function itself. */
+/* Busy until this much time has passed and the kernel has looked often enough, nearly all of it in the function
+ * itself. */
 #define UNTIL(clock, seconds)                                                                 \
     double before = now(clock), end = before + (seconds);                                     \
     while (needs_looks() || before < end) {                                                   \
@@ -142,7 +144,8 @@ QUIET static void on_signal(int signal) {
     own++;
 }
 
-/* The clock of the process by which the kernel runs ITIMER_PROF: whole kernel ticks, unlike all other clocks of CPU time. */
+/* The clock of the process by which the kernel runs ITIMER_PROF: whole kernel ticks, unlike all other clocks of CPU
+ * time. */
 static const clockid_t clock_of_interval_timers = ~0u << 3;
 
 static void own_timer(void) {
@@ -172,8 +175,8 @@ static void raw_signals(int how) {
     syscall(SYS_rt_sigprocmask, how, &all, NULL, sizeof all);
 }
 
-/* Executes this program with other words, and with all signals blocked but SIGHUP: with that one too, the runtime would let its signal
-   in. A program that blocks signals itself may get ticks before. */
+/* Executes this program with other words, and with all signals blocked but SIGHUP: with that one too, the runtime would
+   let its signal in. A program that blocks signals itself may get ticks before. */
 static void execute_mute(char *what, char *seconds) {
     char *words[] = {"sampled", what, seconds, NULL};
     raw_signals(SIG_BLOCK);
@@ -215,8 +218,8 @@ static void sleeps_after_a_thread_has_ended(void) {
     usleep(200000);
 }
 
-/* The runtime counts ticks that blocked signals hide only for a quarter of a second. On a busy machine a turn may take longer: then
-   there is another turn. Prints the number of turns, and for how many milliseconds there must be ticks. */
+/* The runtime counts ticks that blocked signals hide only for a quarter of a second. On a busy machine a turn may take
+   longer: then there is another turn. Prints the number of turns, and for how many milliseconds there must be ticks. */
 static void stops_while_a_thread_lets_no_signals_in(void) {
     double ticking = 0, hidden;
     int turns = 0;

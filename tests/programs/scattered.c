@@ -1,4 +1,5 @@
-/* Inlined functions whose code has several ranges: DWARF 2 cannot describe these, and `scale` and `square` are inside of them. */
+/* Inlined functions whose code has several ranges: DWARF 2 cannot describe these, and `scale` and `square` are inside
+ * of them. */
 #include <stdio.h>
 
 static inline int square(int value) {

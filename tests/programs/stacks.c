@@ -1,7 +1,7 @@
 /*
- * Writes its file behind a filter that forbids blocking signals, while a signal arrives: the directory watch's signal, when the file
- * is made. Prints how many of its handlers ran, and how many of those on the stack of the thread. Exits with 77 if the system has no
- * system-call filters.
+ * Writes its file behind a filter that forbids blocking signals, while a signal arrives: the directory watch's signal,
+ * when the file is made. Prints how many of its handlers ran, and how many of those on the stack of the thread. Exits
+ * with 77 if the system has no system-call filters.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Runs a program and prints how many system calls the program makes outside of signal handlers, and how many signals it gets. */
+/* Runs a program and prints how many system calls the program makes outside of signal handlers, and how many signals it
+ * gets. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

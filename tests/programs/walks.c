@@ -6,7 +6,8 @@
  *     inherited ERROR     executes itself with `misled`, behind that filter
  *     usual               5 samples behind a filter that lets a thread change its signal mask in the usual ways only
  *     unwritable          the 5 samples in `misled`, then a filter that forbids opening files
- *     stalled [killed]    a sample in another thread whose walk never ends; then 5 samples; with `killed`, a snapshot and SIGKILL
+ *     stalled [killed]    a sample in another thread whose walk never ends; then 5 samples; with `killed`, a snapshot
+ *                         and SIGKILL
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,8 +25,8 @@
 #include <unistd.h>
 #include "sample.h"
 
-/* Sets the frame pointer and sends the thread the sampling signal, which arrives right after the system call. The branch keeps
- * a walk from passing the function by the instructions of its end. */
+/* Sets the frame pointer and sends the thread the sampling signal, which arrives right after the system call. The
+ * branch keeps a walk from passing the function by the instructions of its end. */
 void misled(long frame_pointer, long process, long thread);
 #ifdef __aarch64__
 __asm__(".text\n.globl misled\n.type misled, %function\nmisled:\n"
@@ -86,8 +87,9 @@ static long direct(long number, long a, long b, const void *c) {
 #endif
 }
 
-/* The kernel asks a supervisor before it says whether memory can be read. Nobody answers, so a walk of this thread never ends. A walk asks
-   by blocking the signals of a set (0 is SIG_BLOCK) at the start of a page; the runtime's other sets are elsewhere. */
+/* The kernel asks a supervisor before it says whether memory can be read. Nobody answers, so a walk of this thread
+   never ends. A walk asks by blocking the signals of a set (0 is SIG_BLOCK) at the start of a page; the runtime's other
+   sets are elsewhere. */
 static void *stall(void *unused) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

@@ -1,5 +1,5 @@
-//! Builds programs for the BSDs with clang, lld and the tests' C library, and runs the programs in the tests' kernel, a tracer that
-//! implements the system calls.
+//! Builds programs for the BSDs with clang, lld and the tests' C library, and runs the programs in the tests' kernel, a
+//! tracer that implements the system calls.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,8 @@ pub struct Ran {
     pub stdout: String,
     /// Standard error, including the tests' kernel's messages about errors.
     pub stderr: String,
-    /// The record of the tests' kernel, one event per line; empty on arm64, where the host prints calls without support as errors.
+    /// The record of the tests' kernel, one event per line; empty on arm64, where the host prints calls without support
+    /// as errors.
     pub record: String,
 }
 
@@ -220,8 +221,8 @@ fn own_name() -> String {
     test.file_name().expect("a test has a name").display().to_string()
 }
 
-/// The directory of the tests' C library, which each test binary builds once. The library for position-independent programs also serves
-/// dynamic programs.
+/// The directory of the tests' C library, which each test binary builds once. The library for position-independent
+/// programs also serves dynamic programs.
 fn library(system: System, start: Start) -> &'static Path {
     static LIBRARIES: [OnceLock<PathBuf>; 3] = [const { OnceLock::new() }; 3];
     static INDEPENDENT: OnceLock<PathBuf> = OnceLock::new();
@@ -263,8 +264,8 @@ fn is_of_start(source: &Path) -> bool {
     source.ends_with("crt.c") || source.ends_with("crtbegin.c")
 }
 
-/// Sets EI_OSABI of an object, as OpenBSD's compilers do. lld makes PT_OPENBSD_SYSCALLS only of objects with this ABI. The objects of
-/// other tests do not have the ABI, so the objects of gmon must have the ABI themselves.
+/// Sets EI_OSABI of an object, as OpenBSD's compilers do. lld makes PT_OPENBSD_SYSCALLS only of objects with this ABI.
+/// The objects of other tests do not have the ABI, so the objects of gmon must have the ABI themselves.
 fn set_openbsds_abi(object: &Path) {
     const EI_OSABI: usize = 7;
     const OPENBSD: u8 = 12;
@@ -367,7 +368,8 @@ impl Bsd {
         image
     }
 
-    /// Builds a shared object from a source in `tests/bsd-kernel/programs`, with the entry point `entry` and without a C library.
+    /// Builds a shared object from a source in `tests/bsd-kernel/programs`, with the entry point `entry` and without a
+    /// C library.
     ///
     /// # Panics
     ///

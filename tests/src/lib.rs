@@ -48,8 +48,9 @@ fn target() -> PathBuf {
     deps.parent().expect("target directories have parents").to_owned()
 }
 
-/// Writes an executable script. Another process writes the file: if this process did, a child that another test starts would have the
-/// file open for writing until the child executes its program, and for this time the kernel would not execute the script.
+/// Writes an executable script. Another process writes the file: if this process did, a child that another test starts
+/// would have the file open for writing until the child executes its program, and for this time the kernel would not
+/// execute the script.
 ///
 /// # Panics
 ///
@@ -254,8 +255,8 @@ pub fn gprof() -> &'static Path {
 
 /// Builds a program in the build profile of this test. Returns the path of the program.
 ///
-/// Cargo builds the program as a part of the workspace, with the features that `cargo test --workspace` gives the crates. With other
-/// features, cargo would compile the crates again.
+/// Cargo builds the program as a part of the workspace, with the features that `cargo test --workspace` gives the
+/// crates. With other features, cargo would compile the crates again.
 ///
 /// # Panics
 ///
@@ -274,8 +275,8 @@ fn built(program: &str) -> PathBuf {
     target.join(program)
 }
 
-/// GNU gprof 2.40 for images of other machines, which `tests/multiarch-gprof.sh` unpacks. `None`, and a message, if the program is
-/// not there.
+/// GNU gprof 2.40 for images of other machines, which `tests/multiarch-gprof.sh` unpacks. `None`, and a message, if the
+/// program is not there.
 #[must_use]
 pub fn multiarch_gprof() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();

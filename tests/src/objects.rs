@@ -1,4 +1,5 @@
-//! Takes objects and programs of other systems and machines apart with LLVM's tools, and finds the symbols of their C libraries.
+//! Takes objects and programs of other systems and machines apart with LLVM's tools, and finds the symbols of their C
+//! libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -44,7 +45,8 @@ pub fn has_tools(tests: &str) -> bool {
 pub struct Function {
     /// The lines of the disassembly, one for each instruction.
     pub lines: Vec<String>,
-    /// The symbols that instructions name: functions that are called, and data on machines whose instructions have addresses of data.
+    /// The symbols that instructions name: functions that are called, and data on machines whose instructions have
+    /// addresses of data.
     pub names: BTreeSet<String>,
     /// The address of the first instruction.
     pub address: u64,
@@ -123,9 +125,9 @@ pub fn section(program: &Path, name: &str) -> Vec<u8> {
     fs::read(program).expect("the program")[offset..offset + size].to_vec()
 }
 
-/// Returns the path of a shared library that has the symbols of a system's C library and no code. zig creates this library when zig
-/// links a program. `target` is zig's name of the system, such as `x86_64-freebsd`, and `name` is the library's file name. Prints SKIPPED
-/// if there is no zig.
+/// Returns the path of a shared library that has the symbols of a system's C library and no code. zig creates this
+/// library when zig links a program. `target` is zig's name of the system, such as `x86_64-freebsd`, and `name` is the
+/// library's file name. Prints SKIPPED if there is no zig.
 ///
 /// # Panics
 ///

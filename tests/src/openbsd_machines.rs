@@ -1,5 +1,5 @@
-//! OpenBSD's start-up object of each architecture, and a static program that is linked with the object. libc consists of functions that
-//! only return, so such programs are taken apart and not run.
+//! OpenBSD's start-up object of each architecture, and a static program that is linked with the object. libc consists
+//! of functions that only return, so such programs are taken apart and not run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,8 +12,8 @@ use crate::objects::{Function, has_tools, tool};
 /// The oldest version of lld that makes the segment PT_OPENBSD_SYSCALLS.
 const OLDEST_LINKER: u32 = 19;
 
-/// Returns a linker that makes the segment PT_OPENBSD_SYSCALLS: the system's lld, or else the lld that comes with Rust. `None` if both are
-/// missing or too old.
+/// Returns a linker that makes the segment PT_OPENBSD_SYSCALLS: the system's lld, or else the lld that comes with Rust.
+/// `None` if both are missing or too old.
 #[must_use]
 pub fn openbsd_linker() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
@@ -201,7 +201,8 @@ impl Built {
             } else if let [_, _, kind, _, symbol, .., addend] = line.split_whitespace().collect::<Vec<_>>()[..]
                 && kind.starts_with("R_")
             {
-                // On amd64, relocations count from the end of the instruction, so their addends are not addresses of functions.
+                // On amd64, relocations count from the end of the instruction, so their addends are not addresses of
+                // functions.
                 let at = u64::from_str_radix(addend, 16).ok().filter(|_| symbol == ".text");
                 let target = at.and_then(|at| functions.get(&at)).map_or(symbol, |function| function);
                 let (kind, target) = (kind.to_owned(), target.to_owned());

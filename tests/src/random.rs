@@ -116,8 +116,8 @@ impl Stage {
             let frompc = from + random.below(3);
             arcs.push(Arc::new(frompc, to, random.below(greatest + 1)));
         };
-        // GNU's table of arcs is too small if almost all arcs touch the functions with most callers. A chain through all
-        // functions makes it large enough.
+        // GNU's table of arcs is too small if almost all arcs touch the functions with most callers. A chain through
+        // all functions makes it large enough.
         for (at, to) in (0..).zip(&cast) {
             let from = match shape {
                 0 => cast[at / 3],

@@ -1,5 +1,5 @@
-//! The screen of a terminal, as a program draws it: enough of a terminal's commands for programs that move the cursor, erase,
-//! and use the alternate screen.
+//! The screen of a terminal, as a program draws it: enough of a terminal's commands for programs that move the cursor,
+//! erase, and use the alternate screen.
 
 /// What a terminal shows.
 #[derive(Debug)]
@@ -12,8 +12,8 @@ pub struct Screen {
     pub is_alternate: bool,
     /// Whether the cursor is shown.
     pub has_cursor: bool,
-    /// Whether the screen has all changes of a frame: nothing was drawn since the cursor was last hidden or shown, which ends
-    /// each frame, or since the program changed between the screens.
+    /// Whether the screen has all changes of a frame: nothing was drawn since the cursor was last hidden or shown,
+    /// which ends each frame, or since the program changed between the screens.
     pub is_whole_frame: bool,
     /// What was written outside of the alternate screen, without commands.
     pub log: String,

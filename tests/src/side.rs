@@ -142,8 +142,8 @@ impl Side {
         Profile::of_samples(vec![histogram]).expect("histograms of one profile").with_arcs(arcs)
     }
 
-    /// Replaces the side file of a profile by what older runtimes wrote: a list of objects, and a profile for each object.
-    /// The names of the objects must differ.
+    /// Replaces the side file of a profile by what older runtimes wrote: a list of objects, and a profile for each
+    /// object. The names of the objects must differ.
     ///
     /// # Panics
     ///

@@ -71,7 +71,8 @@ impl Symbols {
         calls
     }
 
-    /// Returns the number of samples of each function. A bin counts for the function that contains the bin's first byte.
+    /// Returns the number of samples of each function. A bin counts for the function that contains the bin's first
+    /// byte.
     #[must_use]
     pub fn ticks(&self, profile: &Profile) -> BTreeMap<String, u64> {
         let mut ticks = BTreeMap::new();

@@ -67,7 +67,8 @@ impl<'a> Cursor<'a> {
         self.record = self.offset;
     }
 
-    /// The offset in the file of the record that was begun last. Only records of forms with several histograms are begun.
+    /// The offset in the file of the record that was begun last. Only records of forms with several histograms are
+    /// begun.
     pub(crate) fn record(&self) -> u64 {
         self.record
     }
@@ -91,9 +92,9 @@ impl<'a> Cursor<'a> {
         self.may_go_on
     }
 
-    /// Whether a decoder that has skipped everything since the offset `start` must return without a record. The bytes may
-    /// end inside the next item. If the decoder went on there, the caller would keep all skipped bytes in memory, and would
-    /// decode these bytes again.
+    /// Whether a decoder that has skipped everything since the offset `start` must return without a record. The bytes
+    /// may end inside the next item. If the decoder went on there, the caller would keep all skipped bytes in memory,
+    /// and would decode these bytes again.
     pub(crate) fn must_stop(&self, start: u64) -> bool {
         self.may_go_on && self.offset != start && self.left() < LOOKAHEAD as u64
     }

@@ -19,10 +19,10 @@ pub(crate) type Result<T> = core::result::Result<T, Error>;
 /// A decoder has a small state, consumes from the cursor, and never looks back. After [`Error::Truncated`], the
 /// caller may read more of the file and call a copy of the decoder again at the same place.
 pub(crate) trait Decode: Clone {
-    /// Decodes the next record at the cursor; `None` at the end of the file. If the file may go on after the known bytes,
-    /// `None` also means that the decoder needs more of the file: the caller consumes what is before the cursor, and calls
-    /// again. A decoder that skips many bytes without a record must return `None` when [`Cursor::must_stop`] is true, so
-    /// that the caller can read on.
+    /// Decodes the next record at the cursor; `None` at the end of the file. If the file may go on after the known
+    /// bytes, `None` also means that the decoder needs more of the file: the caller consumes what is before the cursor,
+    /// and calls again. A decoder that skips many bytes without a record must return `None` when [`Cursor::must_stop`]
+    /// is true, so that the caller can read on.
     fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Record>>;
 
     /// Decodes all arcs that come next, because there may be millions in a row. A decoder without a fast way to do this
@@ -51,8 +51,8 @@ pub(crate) fn refuse_narrow_long(encoding: Encoding) -> Result<()> {
     if encoding.has_narrow_long() { Err(Error::NoNarrowLong { encoding }) } else { Ok(()) }
 }
 
-/// The number of bytes after the end so far. They are skipped one piece after the other, so that a file that is far too long
-/// takes no memory.
+/// The number of bytes after the end so far. They are skipped one piece after the other, so that a file that is far too
+/// long takes no memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trailing(u64);
 

@@ -57,8 +57,8 @@ impl<I, D> Walk<I, D> {
 }
 
 impl<I: Input, D: Decode> Walk<I, D> {
-    /// Whether each name of a unit so far is printable text that is padded with NULs in the file. [`crate::Dimension`] does
-    /// not have the bytes after the first NUL.
+    /// Whether each name of a unit so far is printable text that is padded with NULs in the file. [`crate::Dimension`]
+    /// does not have the bytes after the first NUL.
     pub(crate) fn has_usual_names(&self) -> bool {
         self.decoder.has_usual_names()
     }

@@ -23,8 +23,8 @@ pub(crate) fn is_plausible(bins: u64, span: u64) -> bool {
     bins != 0 && bins <= span.saturating_mul(2) && span <= bins.saturating_mul(4096)
 }
 
-/// Whether some call of `profil` makes this many bins for this many bytes of code. A scale is a 16-bit fraction of at least
-/// 2, with which a bin has 65536 bytes, or all code has one bin.
+/// Whether some call of `profil` makes this many bins for this many bytes of code. A scale is a 16-bit fraction of at
+/// least 2, with which a bin has 65536 bytes, or all code has one bin.
 pub(crate) fn is_possible(bins: u64, span: u64) -> bool {
     let is_dense_enough = bins == 1 || span <= bins.saturating_mul(1 << 16);
     bins != 0 && bins <= span.saturating_mul(2) && is_dense_enough

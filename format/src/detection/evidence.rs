@@ -51,16 +51,16 @@ pub enum Evidence {
         /// The value of the spare word.
         value: i32,
     },
-    /// The first spare word is the size of other arcs than those of the file: OpenBSD's file was cut short, or it is a sum by
-    /// a reader that does not know the word.
+    /// The first spare word is the size of other arcs than those of the file: OpenBSD's file was cut short, or it is a
+    /// sum by a reader that does not know the word.
     OtherArcsSize {
         /// The value of the spare word.
         value: i32,
         /// The size of the arcs of the file in bytes.
         size: u64,
     },
-    /// The samples look like floating-point numbers, as in the sums of FreeBSD's gprof: the times are wrong, and the calls
-    /// are right.
+    /// The samples look like floating-point numbers, as in the sums of FreeBSD's gprof: the times are wrong, and the
+    /// calls are right.
     FloatingSamples,
     /// A bin has two bytes of code at 1000 samples per second: the counters may have 32 bits, as those of the PSP have.
     MaybeWideCounters,

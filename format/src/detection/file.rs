@@ -32,8 +32,8 @@ pub(crate) trait File {
         Ok(Walk::new(self.input()?, decoder, encoding))
     }
 
-    /// Shows the bytes at these offsets to `see`, as far as the file has them, until `see` returns false. All pieces but
-    /// the last one have a multiple of eight bytes.
+    /// Shows the bytes at these offsets to `see`, as far as the file has them, until `see` returns false. All pieces
+    /// but the last one have a multiple of eight bytes.
     fn scan(&mut self, offsets: Range<u64>, see: impl FnMut(&[u8]) -> bool) -> Result<()>;
 }
 

@@ -28,8 +28,8 @@ pub(crate) fn error(file: &impl File, hints: &Hints) -> Error {
     }
 }
 
-/// Whether a file may be Linux's `/proc/profile`: counters of four bytes after the number of code bytes for each, which is a
-/// power of two. Many files may be, so the name must say so, too.
+/// Whether a file may be Linux's `/proc/profile`: counters of four bytes after the number of code bytes for each, which
+/// is a power of two. Many files may be, so the name must say so, too.
 fn is_kernel_profile(file: &impl File) -> bool {
     let is_step = |order| Cursor::new(file.start(), Word::W32, order).u32().is_ok_and(u32::is_power_of_two);
     file.length() > 4 && file.length() % 4 == 0 && ORDERS.into_iter().any(is_step)

@@ -49,8 +49,9 @@ const GNU_HOLDS: &str = "write GNU's form, which holds all of it";
 /// What helps if profiles cannot be added up.
 const ALIKE: &str = "add up only profiles of one program, sampled in the same way";
 
-/// Generates the error from the table of failures. After the fields of a failure, the table has the kind, the field with the
-/// wrong value (`=`), the text, and what to do (`=>`). The offset in the file is the last field, after a semicolon.
+/// Generates the error from the table of failures. After the fields of a failure, the table has the kind, the field
+/// with the wrong value (`=`), the text, and what to do (`=>`). The offset in the file is the last field, after a
+/// semicolon.
 macro_rules! failures {
     ($(
         $(#[doc = $doc:literal])+
@@ -59,8 +60,8 @@ macro_rules! failures {
     )+) => {
         /// An error of this crate, with the invalid value and, if the error is in a file, its byte offset.
         ///
-        /// The message is one lower-case line without the name of the file, as in `truncated histogram (needs 0x1000 bytes,
-        /// 0x20 left at offset 0x15)`.
+        /// The message is one lower-case line without the name of the file, as in
+        /// `truncated histogram (needs 0x1000 bytes, 0x20 left at offset 0x15)`.
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Error {
@@ -154,8 +155,8 @@ failures! {
     /// The form does not have this version.
     BadVersion { version: u32; offset } Unsupported = version
         ("unsupported version ({version:#x} at offset {offset:#x})") => NEWER;
-    /// The file ends inside a part that it declares. Of a part that ends with a NUL or with a certain byte, `needed` is the least
-    /// size: one byte more than the file has.
+    /// The file ends inside a part that it declares. Of a part that ends with a NUL or with a certain byte, `needed` is
+    /// the least size: one byte more than the file has.
     Truncated { part: Part, needed: u64, left: u64; offset } Truncated = left
         ("truncated {part} (needs {needed:#x} bytes, {left:#x} left at offset {offset:#x})") => DAMAGED;
     /// The arcs of a file, or of a record, do not end with a whole arc of this size: the file is cut short.
@@ -210,7 +211,8 @@ failures! {
     /// No program can have this address.
     BadAddress { address: u64; offset } Invalid = address
         ("impossible address ({address:#x} at offset {offset:#x})") => DAMAGED;
-    /// The file has so many images that their records cannot be real. The offset is that of the end of the first one too many.
+    /// The file has so many images that their records cannot be real. The offset is that of the end of the first one
+    /// too many.
     TooManyImages { images: u64; offset } Invalid = images
         ("too many images for the size of the file ({images} before offset {offset:#x})") => DAMAGED;
     /// A line of a list of shared objects is not valid. Lines count from 1.
@@ -298,7 +300,8 @@ failures! {
         ("the form holds seconds only (\"{dimension}\", '{}' given)", abbrev.escape_ascii()) => GNU_HOLDS;
     /// The form does not hold basic-block counts.
     BlocksNotHeld { blocks: u64 } NotHeld = blocks ("the form holds no basic-block counts ({blocks} given)") => GNU_HOLDS;
-    /// The form does not hold the caller of a call: `mon.out` holds none, and an `LD_PROFILE` file only those inside the object.
+    /// The form does not hold the caller of a call: `mon.out` holds none, and an `LD_PROFILE` file only those inside
+    /// the object.
     CallerNotHeld { frompc: u64, selfpc: u64 } NotHeld = frompc
         ("the form does not hold this caller (call from {frompc:#x} to {selfpc:#x})") => GNU_HOLDS;
     /// The form does not hold calls outside of the range of the samples.
@@ -307,13 +310,13 @@ failures! {
     /// The form needs another number of bins for the address range.
     BinsNotHeld { bins: u64, needed: u64, range: Range<u64> } NotHeld = bins
         ("the form needs another number of bins for {range:#x?} ({needed}, {bins} given)") => GNU_HOLDS;
-    /// A size does not fit its field in the file, or the empty bins of a sparse histogram exceed the limit of repeated records. The
-    /// unit is that of the field: bins of a GNU histogram, the number of GNU basic-block counts, arcs of an `LD_PROFILE` file,
-    /// otherwise bytes; the limit of the caller is in bytes.
+    /// A size does not fit its field in the file, or the empty bins of a sparse histogram exceed the limit of repeated
+    /// records. The unit is that of the field: bins of a GNU histogram, the number of GNU basic-block counts, arcs of
+    /// an `LD_PROFILE` file, otherwise bytes; the limit of the caller is in bytes.
     TooLarge { part: Part, size: u64, limit: u64 } NotHeld = size
         ("{part} too large for the form ({size:#x}, limit {limit:#x})");
-    /// Counts are so high that the repeated records exceed the limit: [`REPEAT_LIMIT`](crate::REPEAT_LIMIT) unless the caller
-    /// sets another limit. The size is that of these records in bytes.
+    /// Counts are so high that the repeated records exceed the limit: [`REPEAT_LIMIT`](crate::REPEAT_LIMIT) unless the
+    /// caller sets another limit. The size is that of these records in bytes.
     TooManyRepeats { size: u64 } NotHeld = size
         ("counts too high for the form ({size:#x} bytes of repeated records)") => "write a form with wider counters";
     /// The form has addresses that count from the start of a shared object: the range must start at 0.

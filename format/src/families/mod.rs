@@ -1,6 +1,7 @@
 //! The families of forms, one wing for each: its names, its detection, its decoder, and its writer.
 //!
-//! The list below is the only place that knows all families. A new form is a variant of [`Form`], a wing, and a line of the list.
+//! The list below is the only place that knows all families. A new form is a variant of [`Form`], a wing, and a line of
+//! the list.
 
 mod bsd;
 pub(crate) mod family;
@@ -34,8 +35,8 @@ use tagged::Tagged;
 macro_rules! families {
     ($($family:ident: $($form:ident $(($example:expr))?),+;)+) => {
         impl Form {
-            /// One form of each kind that this library reads, for lists of what is built in. FreeBSD's form has the counter
-            /// of libc.
+            /// One form of each kind that this library reads, for lists of what is built in. FreeBSD's form has the
+            /// counter of libc.
             pub const ALL: &[Form] = &[$($(Form::$form $(($example))?),+),+];
         }
 

@@ -52,9 +52,9 @@ impl Family for MonOut {
 
 /// The encoding that fits best; `None` if the file is something else.
 ///
-/// Of several encodings with which the file can be read to its end, those win whose samples `profil` can have made, and of
-/// these, those with calls. Too many files can be read to their end to try this form without a hint or a name. With the
-/// name only, the samples of some encoding must be those of a usual program.
+/// Of several encodings with which the file can be read to its end, those win whose samples `profil` can have made, and
+/// of these, those with calls. Too many files can be read to their end to try this form without a hint or a name. With
+/// the name only, the samples of some encoding must be those of a usual program.
 fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detection>> {
     let mut fits: Vec<(Encoding, Fit)> = Vec::new();
     for (word, order) in candidates(hints) {

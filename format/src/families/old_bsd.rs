@@ -1,4 +1,5 @@
-//! The form of 4.2BSD: a header without a magic, a version, and a rate, the samples, and arcs up to the end of the file.
+//! The form of 4.2BSD: a header without a magic, a version, and a rate, the samples, and arcs up to the end of the
+//! file.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -62,12 +63,12 @@ fn header_of(form: Form) -> OldHeader {
 
 /// The encoding that fits best; `None` if the file is something else.
 ///
-/// Without a hint, the samples and the addresses must be those of a usual program. If the caller gave the form, the file
-/// need only be readable to its end, and usual samples and addresses decide between several encodings.
+/// Without a hint, the samples and the addresses must be those of a usual program. If the caller gave the form, the
+/// file need only be readable to its end, and usual samples and addresses decide between several encodings.
 ///
-/// Of several encodings that fit, those win whose samples have the density of known writers. The density decides between
-/// the two 64-bit headers in most files: with the other header, there are two bins more or less. If the density does not
-/// decide, the file is ambiguous.
+/// Of several encodings that fit, those win whose samples have the density of known writers. The density decides
+/// between the two 64-bit headers in most files: with the other header, there are two bins more or less. If the density
+/// does not decide, the file is ambiguous.
 fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detection>> {
     let mut fits: Vec<(Encoding, Fit)> = Vec::new();
     for (word, order) in candidates(hints) {
@@ -98,7 +99,8 @@ fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detection>> {
     one(&fits, hints, evidence)
 }
 
-/// The headers to try. All are the same in 32-bit files. In little-endian files, a wide size is a size with padding of 0.
+/// The headers to try. All are the same in 32-bit files. In little-endian files, a wide size is a size with padding of
+/// 0.
 fn headers(hints: &Hints, word: Word, order: Order) -> impl Iterator<Item = OldHeader> + use<> {
     let hinted = match hints.form() {
         Some(Form::OldBsd(header)) => Some(header),

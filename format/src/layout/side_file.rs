@@ -108,7 +108,8 @@ pub struct RawNode {
 /// The size of a [`RawNode`] in bytes.
 pub const RAW_NODE_SIZE: usize = size_of::<RawNode>();
 
-/// The content of a part [`RAW_SUMS`]. A runtime replaces the numbers by atomic numbers of the same sizes, here and below.
+/// The content of a part [`RAW_SUMS`]. A runtime replaces the numbers by atomic numbers of the same sizes, here and
+/// below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct RawSums {

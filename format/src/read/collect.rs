@@ -66,8 +66,8 @@ impl Profile {
         collector.finish(records.record())
     }
 
-    /// Reads a profile with a known encoding from the current position of `reader` to the end, in pieces. The file itself is
-    /// never in memory as a whole.
+    /// Reads a profile with a known encoding from the current position of `reader` to the end, in pieces. The file
+    /// itself is never in memory as a whole.
     ///
     /// # Errors
     ///
@@ -78,8 +78,8 @@ impl Profile {
     }
 }
 
-/// Sparse histograms of one range. Adding two of them takes time for both, so each sum in the list has at least twice the
-/// counts of the next one: all additions together take little more than linear time.
+/// Sparse histograms of one range. Adding two of them takes time for both, so each sum in the list has at least twice
+/// the counts of the next one: all additions together take little more than linear time.
 #[derive(Default)]
 struct SparseSum {
     sums: Vec<Histogram>,

@@ -79,9 +79,9 @@ pub fn count_records(bytes: &[u8], encoding: Encoding) -> Result<RecordCounts> {
 ///
 /// # Errors
 ///
-/// When no system has files with this encoding. When the file is not a complete, valid profile of this encoding: a wrong magic or version, sizes that exceed the
-/// file, a partial arc at the end, an address range that is reversed or has no bins, histograms that overlap or are
-/// not compatible, or a wrong OpenBSD `totarc`.
+/// When no system has files with this encoding. When the file is not a complete, valid profile of this encoding: a
+/// wrong magic or version, sizes that exceed the file, a partial arc at the end, an address range that is reversed or
+/// has no bins, histograms that overlap or are not compatible, or a wrong OpenBSD `totarc`.
 pub fn read_as(bytes: &[u8], encoding: Encoding) -> Result<Profile> {
     let mut cursor = Cursor::new(bytes, encoding.word(), encoding.order);
     let mut decoder = Decoder::new(encoding)?;

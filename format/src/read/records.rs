@@ -35,8 +35,8 @@ impl<'a> Records<&'a [u8]> {
     ///
     /// # Errors
     ///
-    /// When no system has such files: NeXT's form with 64-bit addresses, or a form with a `long` of 32 bits beside 64-bit
-    /// addresses that is not 4.4BSD's little-endian form.
+    /// When no system has such files: NeXT's form with 64-bit addresses, or a form with a `long` of 32 bits beside
+    /// 64-bit addresses that is not 4.4BSD's little-endian form.
     pub fn new(bytes: &'a [u8], encoding: Encoding) -> Result<Records<&'a [u8]>> {
         Ok(Records { walk: Walk::new(bytes, Decoder::new(encoding)?, encoding) })
     }
@@ -54,8 +54,8 @@ impl<R: std::io::Read> Records<crate::Stream<R>> {
     ///
     /// # Errors
     ///
-    /// When no system has such files: NeXT's form with 64-bit addresses, or a form with a `long` of 32 bits beside 64-bit
-    /// addresses that is not 4.4BSD's little-endian form.
+    /// When no system has such files: NeXT's form with 64-bit addresses, or a form with a `long` of 32 bits beside
+    /// 64-bit addresses that is not 4.4BSD's little-endian form.
     pub fn from_reader(reader: R, encoding: Encoding) -> Result<Records<crate::Stream<R>>> {
         Ok(Records { walk: Walk::new(crate::Stream::new(reader), Decoder::new(encoding)?, encoding) })
     }

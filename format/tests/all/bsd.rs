@@ -308,7 +308,8 @@ fn a_narrow_long_exists_in_one_form_only() {
     assert_eq!(found(&file, &Hints::new().with_model(DataModel::Llp64)), Ok(known));
 }
 
-/// Uninitialized memory is often a part of an address, and the counts of a program that runs for minutes can have the same upper half.
+/// Uninitialized memory is often a part of an address, and the counts of a program that runs for minutes can have the
+/// same upper half.
 #[test]
 fn equal_upper_halves_that_a_program_can_count_are_ambiguous() {
     for upper in [1, 0x7ff6] {

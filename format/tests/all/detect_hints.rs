@@ -116,7 +116,8 @@ fn a_model_that_the_file_contradicts_is_an_error() {
 
 #[test]
 fn a_dimension_with_bytes_after_the_first_nul_is_no_text() {
-    // With 32-bit words: the range 0..0x10, 0x104 bins, and a dimension that starts with the number of bins and the rate.
+    // With 32-bit words: the range 0..0x10, 0x104 bins, and a dimension that starts with the number of bins and the
+    // rate.
     let encoding = Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little);
     let profile = sampled(seconds(0x10_0000_0000, 0x10_0000_0104, &[1; 256]));
     let file = write(&profile, encoding).unwrap();

@@ -5,10 +5,11 @@ use crate::counting::peak;
 use gmon::{Accumulator, DataModel, Encoding, Error, Form, Hints, Order, Profile, detect, read, read_as, write};
 use proptest::prelude::*;
 
-/// The maximum number of allocated bytes for each byte of the file, and allocated bytes that do not count: an 8-bit counter with
-/// a sign becomes 64 bits.
+/// The maximum number of allocated bytes for each byte of the file, and allocated bytes that do not count: an 8-bit
+/// counter with a sign becomes 64 bits.
 const LIMITS: (usize, usize) = (8, 1024);
-/// The same for the tagged files of Darwin and NeXT, where the smallest histogram has 22 bytes, and an image may have 5.
+/// The same for the tagged files of Darwin and NeXT, where the smallest histogram has 22 bytes, and an image may have
+/// 5.
 const TAGGED: (usize, usize) = (16, 64 << 10);
 
 /// Reads a file in every way, and checks the memory that this takes.

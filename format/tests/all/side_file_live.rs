@@ -243,8 +243,8 @@ fn a_node_without_an_address_has_no_place_for_its_ticks() {
     assert_eq!(side.cut_ticks().collect::<Vec<_>>(), [(CutReason::UNFINISHED, 3)]);
 }
 
-/// A file of a program that was adding nodes: each node was read at one moment, and later nodes at later moments. Of a node that
-/// is being added, the ticks may be there without the address.
+/// A file of a program that was adding nodes: each node was read at one moment, and later nodes at later moments. Of a
+/// node that is being added, the ticks may be there without the address.
 fn torn() -> impl Strategy<Value = Vec<RawNode>> {
     let address = prop_oneof![
         1 => Just(0),

@@ -145,7 +145,8 @@ fn entries_without_a_record_take_linear_work_and_no_memory() {
     }
 }
 
-/// The start of an `LD_PROFILE` file for a megabyte of code, the number of slots that are reserved, and the size of all slots.
+/// The start of an `LD_PROFILE` file for a megabyte of code, the number of slots that are reserved, and the size of all
+/// slots.
 fn ld_profile(reserved: u32) -> Repeated {
     let bins = vec![0_u16; 1 << 18];
     let profile = Profile::of_samples([Histogram::new(0..1 << 20, Unit::seconds(100), bins).unwrap()]).unwrap();

@@ -27,7 +27,8 @@
 //! assert_eq!(&*demangle(b"main"), b"main");
 //!
 //! let java = Options { style: Style::Java, ..Options::default() };
-//! assert_eq!(&*demangle_with(b"_ZN4java4lang6String6equalsEPNS0_6ObjectE", &java), b"java.lang.String.equals(java.lang.Object)");
+//! assert_eq!(&*demangle_with(b"_ZN4java4lang6String6equalsEPNS0_6ObjectE", &java),
+//! b"java.lang.String.equals(java.lang.Object)");
 //! ```
 #![no_std]
 #![forbid(unsafe_code)]

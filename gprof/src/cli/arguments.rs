@@ -1,4 +1,4 @@
-//! Defines the options that belong to no report: the names, the help and the help section of each.
+//! All options of the command line with their help: those that belong to no report, and those of the reports.
 //!
 //! Options that choose functions keep all their values and their positions on the command line, because `cli::check`
 //! lets the last of two conflicting options win.
@@ -7,10 +7,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Parser, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Parser, ValueEnum, value_parser};
 
 use crate::question::format::Format;
 use crate::question::rules::Compat;
+use crate::reports::list::REPORTS;
+use crate::reports::report::{Report, Value};
 
 /// Reads the value of `--format`.
 fn formats() -> impl TypedValueParser<Value = Format> {
@@ -49,8 +52,8 @@ pub(super) struct Arguments {
     #[arg(short = 'B', action = ArgAction::Count, help_heading = "Reports")]
     pub(super) call_graph: u8,
 
-    /// Write the sum of the profiles to ./gmon.sum and the sum of their side files beside it, and print only the reports
-    /// that are chosen
+    /// Write the sum of the profiles to ./gmon.sum and the sum of their side files beside it, and print only the
+    /// reports that are chosen
     #[arg(short = 's', long, help_heading = "Reports")]
     pub(super) sum: bool,
 
@@ -60,7 +63,8 @@ pub(super) struct Arguments {
     pub(super) extract: Option<String>,
 
     /// Show the functions of a running program on the whole screen, read again each SECONDS (default 1): a live profile
-    /// (GMON_LIVE=1), or the process whose number is the only operand. Without a terminal, print one table after the other
+    /// (GMON_LIVE=1), or the process whose number is the only operand. Without a terminal, print one table after the
+    /// other
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "1", help_heading = "Reports")]
     pub(super) watch: Option<String>,
@@ -244,9 +248,9 @@ pub(super) struct Arguments {
     #[arg(long = "image", value_name = "FILE", action = ArgAction::Append, help_heading = "Files")]
     pub(super) images: Vec<PathBuf>,
 
-    /// Print what changed since a base: an earlier run, or a run of another build. FILES are profiles with commas between
-    /// them; an executable or shared object before profiles is their program. Without one, the program is the same.
-    /// Changes that chance explains are marked as noise
+    /// Print what changed since a base: an earlier run, or a run of another build. FILES are profiles with commas
+    /// between them; an executable or shared object before profiles is their program. Without one, the program is the
+    /// same. Changes that chance explains are marked as noise
     #[arg(long, value_name = "FILES", action = ArgAction::Append, help_heading = "Files")]
     pub(super) base: Vec<OsString>,
 
@@ -282,7 +286,7 @@ pub(super) struct Arguments {
     /// Accepted and ignored: GNU gprof's debugging output
     #[arg(short = 'd', long, value_name = "BITS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", help_heading = "Help")]
-    pub(super) debug: Option<OsString>,
+    debug: Option<OsString>,
 
     /// Print this help
     #[arg(short = 'h', long, action = ArgAction::Help, help_heading = "Help")]
@@ -306,4 +310,72 @@ impl From<Compatible> for Compat {
             Compatible::Gnu => Compat::Gnu,
         }
     }
+}
+
+/// The values of `--generate`.
+pub(super) const KINDS: [&str; 4] = ["man", "bash", "zsh", "fish"];
+
+/// The options that are parsed.
+#[must_use]
+pub(super) fn arguments() -> Command {
+    Arguments::augment_args(Command::new("gprof").args(REPORTS.iter().flat_map(options)))
+}
+
+/// The option that asks for a report, and the option that suppresses the report.
+fn options(report: &Report) -> Vec<Arg> {
+    let asks = option(report.short, report.name, report.help, report.value);
+    let suppresses = report.opposite.map(|(short, name, help)| option(Some(short), name, help, report.value));
+    std::iter::once(asks).chain(suppresses).collect()
+}
+
+fn option(short: Option<char>, name: &'static str, help: &'static str, value: Value) -> Arg {
+    let option = Arg::new(name).long(name).help(help).help_heading("Reports");
+    let option = match short {
+        Some(short) => option.short(short),
+        None => option,
+    };
+    let optional = |option: Arg, name: &'static str| {
+        option.value_name(name).num_args(0..=1).require_equals(true).default_missing_value("")
+    };
+    match value {
+        Value::None => option.action(ArgAction::SetTrue),
+        Value::OptionalSpec => optional(option, "SPEC").action(ArgAction::Append).value_parser(value_parser!(OsString)),
+        Value::Spec => option
+            .value_name("SPEC")
+            .action(ArgAction::Append)
+            .allow_hyphen_values(true)
+            .value_parser(value_parser!(OsString)),
+        Value::OptionalNumber(name) => optional(option, name),
+        Value::OneOf(name, words) => {
+            let words = words.iter().map(|(word, help)| PossibleValue::new(word).help(help));
+            option.value_name(name).value_parser(PossibleValuesParser::new(words))
+        }
+        Value::File(name) => option.value_name(name).value_parser(value_parser!(PathBuf)),
+    }
+}
+
+/// Whether the command line has an option.
+pub(super) fn is_given(matches: &ArgMatches, id: &str) -> bool {
+    matches.value_source(id) == Some(ValueSource::CommandLine)
+}
+
+/// All options with their help, for manuals and completions. `--bsd`, `--gnu`, and `--generate` are parsed before the
+/// other options and are here for their help only: they must not make `--b` and `--g` ambiguous.
+#[must_use]
+pub(super) fn command() -> Command {
+    let bsd = Arg::new("bsd").long("bsd").value_name("WHOSE").num_args(0..=1).require_equals(true);
+    let bsd = bsd.help(
+        "Reproduce the gprof of freebsd (the default) or openbsd, with its options and layout; cannot be abbreviated",
+    );
+    let gnu = Arg::new("gnu").long("gnu").action(ArgAction::SetTrue);
+    let gnu =
+        gnu.help("Use this gprof where the BSDs' gprof is the default: on these systems, or with the name bsdgprof");
+    let generate = Arg::new("generate").long("generate").value_name("KIND").value_parser(KINDS).require_equals(true);
+    let generate = generate.help("Print the manual page (man) or the completions of a shell (bash, zsh, or fish)");
+    let generate = generate.long_help(
+        "Print the manual page (man) or the completions of a shell (bash, zsh, or fish), and exit; must be the only option and cannot be \
+         abbreviated",
+    );
+    let generate = generate.hide_possible_values(true);
+    arguments().args([bsd, gnu].map(|whose| whose.help_heading("Files"))).arg(generate.help_heading("Help"))
 }

@@ -1,41 +1,48 @@
 //! Checks the command line and makes [`Options`] of it. Everything is checked here and nowhere else.
+//!
+//! [`CONTRADICTIONS`] has the rules of options and outputs that cannot be used together; this file says what each
+//! option is.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::ArgMatches;
 use gmon_demangle::Style;
 
-use super::arguments::Arguments;
-use super::requests::number;
-use super::{base, contradictions, images, outputs, requests, watch};
+use super::arguments::{Arguments, arguments, is_given};
+use super::files;
+use super::requests::{self, number};
 use crate::error::Error;
-use crate::question::options::{Annotation, Limit, Options};
-use crate::question::profile_form;
+use crate::question::files::{Output, known_form};
+use crate::question::format::Format;
+use crate::question::options::{Annotation, Limit, Options, Watch};
 use crate::question::reports::{Argument, Asked, FILE_ORDER, FLAT, FUNCTION_ORDER, LINKER_ORDER, Reports};
 use crate::question::rules::{Compat, Rules};
+use crate::reports::list::REPORTS;
+use crate::reports::report::{CONTRADICTIONS, Trait};
 use crate::terminal::pager::PagerCommand;
 
 /// Checks everything.
 pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Options, Error> {
     let compat = arguments.compat.map(Compat::from).unwrap_or_default();
     let rules = Rules::new(compat, arguments.traditional);
-    let outputs = outputs::outputs(&arguments)?;
-    contradictions::check(&arguments, matches, &outputs, &rules)?;
-    let comparison = base::comparison(&arguments, matches, &outputs)?;
+    let outputs = files::outputs(&arguments)?;
+    check_contradictions(&arguments, matches, &outputs, &rules)?;
+    let comparison = files::comparison(&arguments, matches, &outputs)?;
     let (mut reports, choices) = requests::reports(&arguments, matches, &rules)?;
     if arguments.watch.is_some() {
         // The table on the screen has what the flat profile has.
         reports.ask(FLAT, Argument::None);
     }
     let style = style(&arguments)?;
-    let images = images::images(&arguments, matches)?;
-    let watch = watch::watch(&arguments, matches)?;
+    let images = files::images(&arguments, matches)?;
+    let watch = watch(&arguments, matches)?;
     Ok(Options {
         objects: rules.reads_shared_objects && !(arguments.no_objects || is_of_program_alone(&arguments, &reports)),
         demangle: style.is_some() && !arguments.traditional,
         style: style.unwrap_or_default(),
-        known_form: profile_form::known(arguments.file_format.as_deref(), arguments.profile_form.as_deref(), compat)?,
+        known_form: known_form(arguments.file_format.as_deref(), arguments.profile_form.as_deref(), compat)?,
         annotation: annotation(&arguments, &rules)?,
         width: width(&arguments, &rules)?,
         limit: limit(&arguments)?,
@@ -137,4 +144,127 @@ fn annotation(arguments: &Arguments, rules: &Rules) -> Result<Annotation, Error>
         times: arguments.source_times,
         separate: arguments.separate_files,
     })
+}
+
+/// Checks for options that cannot be used together.
+fn check_contradictions(
+    arguments: &Arguments,
+    matches: &ArgMatches,
+    outputs: &[Output],
+    rules: &Rules,
+) -> Result<(), Error> {
+    let given = given(arguments, matches, outputs, rules);
+    let first = |of: Trait| given.iter().find(|(_, traits)| traits.contains(&of)).map(|(option, _)| option);
+    match CONTRADICTIONS.iter().find_map(|(one, other)| first(*one).zip(first(*other))) {
+        Some((one, other)) => Err(Error::Usage(format!("'{one}' and '{other}' cannot be used together"))),
+        None => Ok(()),
+    }
+}
+
+/// The options and outputs of the command line, with their traits.
+fn given(arguments: &Arguments, matches: &ArgMatches, outputs: &[Output], rules: &Rules) -> Vec<(String, Vec<Trait>)> {
+    let not_plain = outputs.iter().find(|output| output.format != Format::Text);
+    let data = outputs.first().filter(|_| !outputs.iter().any(|output| output.format.is_text()));
+    let functions = outputs.iter().find(|output| output.format.needs_functions());
+    let outputs = [(not_plain, Trait::Ours), (data, Trait::Data), (functions, Trait::Functions)];
+    let outputs = outputs
+        .into_iter()
+        .filter_map(|(output, of)| output.map(|output| (files::spelled_output(output, arguments), vec![of])));
+    let reports = REPORTS.iter().filter(|report| is_given(matches, report.name));
+    let reports = reports.map(|report| (format!("--{}", report.name), report.traits.to_vec()));
+    let by_line: &[Trait] = match rules.orders_files_by_line {
+        true => &[Trait::CallsTogether, Trait::NoFunctions],
+        false => &[Trait::CallsTogether, Trait::NoFunctions, Trait::LinesAlone],
+    };
+    let others: [(&str, bool, &[Trait]); 14] = [
+        ("--table", arguments.table, &[Trait::Ours, Trait::TextOnly]),
+        ("--errors", arguments.errors, &[Trait::Ours]),
+        ("--source-times", arguments.source_times, &[Trait::Ours, Trait::TextOnly]),
+        ("--top", arguments.top.is_some(), &[Trait::Ours]),
+        ("--min-percent", arguments.min_percent.is_some(), &[Trait::Ours]),
+        ("--thread", arguments.thread.is_some(), &[Trait::Ours, Trait::OneThread]),
+        ("--extract", arguments.extract.is_some(), &[Trait::Ours]),
+        ("--compat=gnu", arguments.compat.is_some(), &[Trait::OtherLayout, Trait::NotInlined]),
+        ("-T", arguments.traditional, &[Trait::OtherLayout]),
+        ("--sum", arguments.sum, &[Trait::AllThreads]),
+        ("--inlines", arguments.inlines, &[Trait::Inlined]),
+        ("--line", arguments.line, by_line),
+        ("--no-static", arguments.no_static, &[Trait::CallsTogether]),
+        ("--ignore-non-functions", arguments.ignore_non_functions, &[Trait::CallsTogether]),
+    ];
+    let others = others.into_iter().filter(|(_, is_given, _)| *is_given);
+    let others = others.map(|(option, _, traits)| (option.to_owned(), traits.to_vec()));
+    outputs.chain(reports).chain(others).collect()
+}
+
+/// The periods that a user may want, in seconds.
+const SHORTEST: f64 = 0.1;
+const LONGEST: f64 = 86_400.0;
+
+/// The options and operands that can stand beside `--watch`. All others choose reports, formats, or files that are not
+/// read again.
+const ALLOWED: [&str; 16] = [
+    "watch",
+    "pid",
+    "image",
+    "images",
+    "profiles",
+    "top",
+    "thread",
+    "no_static",
+    "ignore_non_functions",
+    "merge_clones",
+    "file_format",
+    "profile_form",
+    "debug_dir",
+    "no_objects",
+    "demangle",
+    "no_demangle",
+];
+
+/// Checks `--watch` and `--pid`.
+pub(super) fn watch(arguments: &Arguments, matches: &ArgMatches) -> Result<Option<Watch>, Error> {
+    let Some(text) = &arguments.watch else {
+        return match arguments.pid {
+            Some(_) => Err(Error::Usage("'--pid' needs '--watch'".to_owned())),
+            None => Ok(None),
+        };
+    };
+    let is_given = |id: &str| is_given(matches, id);
+    let mut others = matches.ids().map(clap::Id::as_str).filter(|id| is_given(id) && !ALLOWED.contains(id));
+    if let Some(other) = others.find(|id| !id.starts_with(char::is_uppercase)) {
+        return Err(Error::Usage(format!("'--watch' and '{}' cannot be used together", spelled(other))));
+    }
+    if arguments.images.len() > 1 || arguments.profiles.len() > 1 {
+        return Err(Error::Usage("'--watch' shows one profile of one program".to_owned()));
+    }
+    let seconds = text.parse().ok().filter(|seconds| (SHORTEST..=LONGEST).contains(seconds)).ok_or_else(|| {
+        Error::Usage(format!("'--watch' needs a number of seconds from {SHORTEST} to {LONGEST}, not '{text}'"))
+    })?;
+    let has_profile = is_given("profiles") || !arguments.images.is_empty();
+    let operand = arguments.image.to_str().filter(|_| is_given("image"));
+    let number = operand.filter(|word| !has_profile && word.bytes().all(|byte| byte.is_ascii_digit()));
+    let pid = match (&arguments.pid, operand) {
+        (Some(_), Some(_)) => {
+            return Err(Error::Usage("'--pid' finds the files of the process: leave out the operands".to_owned()));
+        }
+        (Some(pid), None) => Some(pid.as_str()),
+        (None, _) => number,
+    };
+    let number = |pid: &str| {
+        let number = pid.parse().ok().filter(|pid| *pid > 0);
+        number.ok_or_else(|| Error::Usage(format!("'--pid' needs the number of a process, not '{pid}'")))
+    };
+    Ok(Some(Watch { period: Duration::from_secs_f64(seconds), process: pid.map(number).transpose()? }))
+}
+
+/// An option as a user writes it.
+fn spelled(id: &str) -> String {
+    let command = arguments();
+    let option = command.get_arguments().find(|argument| argument.get_id() == id);
+    match option.map(|option| (option.get_long(), option.get_short())) {
+        Some((Some(long), _)) => format!("--{long}"),
+        Some((None, Some(short))) => format!("-{short}"),
+        _ => id.to_owned(),
+    }
 }

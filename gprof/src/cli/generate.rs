@@ -1,21 +1,24 @@
-//! `--generate`: prints the manual page and the completions of shells, which packagers install beside the program.
+//! What gprof prints of itself: the manual page and the completions of shells (`--generate`), which packagers install
+//! beside the program, and the text of `--version`.
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
 use clap_complete::{Shell, generate};
+use gmon::Form;
 
-use crate::cli::command::{KINDS, command};
+use super::arguments::{KINDS, command};
 use crate::error::Error;
+use crate::question::format::Format;
 
-/// The text that `--generate=KIND` asks for, if this is the whole command line. The first word names the program, also in the text:
-/// gprof may be installed under another name.
+/// The text that `--generate=KIND` asks for, if this is the whole command line. The first word names the program, also
+/// in the text: gprof may be installed under another name.
 ///
 /// # Errors
 ///
 /// When the kind does not exist.
-pub fn parse(words: &[OsString]) -> Result<Option<Vec<u8>>, Error> {
+pub fn generated(words: &[OsString]) -> Result<Option<Vec<u8>>, Error> {
     let [program, option] = words else { return Ok(None) };
     let Some(kind) = option.to_str().and_then(|option| option.strip_prefix("--generate")) else { return Ok(None) };
     let kind = kind.trim_start_matches('=');
@@ -113,4 +116,47 @@ fn tidy(page: &str) -> String {
         tidy.push('\n');
     }
     tidy
+}
+
+/// Returns the version, the target of the build, the forms of profiles that gprof reads, and the formats that gprof
+/// writes.
+///
+/// The first line ends with the version, as GNU's first line does, because scripts look there.
+pub(super) fn version() -> String {
+    let formats: Vec<&str> = Format::all().map(Format::name).collect();
+    format!("{}Output formats: {}\n", build(), formats.join(", "))
+}
+
+/// Returns the version, the target of the build, and the forms of profiles that gprof reads.
+pub(super) fn build() -> String {
+    let forms: Vec<String> = Form::ALL.iter().map(ToString::to_string).collect();
+    let [version, target] = [env!("CARGO_PKG_VERSION"), env!("GPROF_TARGET")];
+    format!("gprof (gmon toolchain) {version}\nTarget: {target}\nForms of profiles: {}\n", forms.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_last_word_of_the_first_line() {
+        let text = version();
+        let first = text.lines().next().unwrap();
+        assert_eq!(first.rsplit_once(' '), Some(("gprof (gmon toolchain)", env!("CARGO_PKG_VERSION"))));
+    }
+
+    #[test]
+    fn every_form_and_every_format_is_listed() {
+        let text = version();
+        let listed = |title: &str| -> Vec<String> {
+            let line = text.lines().find_map(|line| line.strip_prefix(title)).unwrap();
+            line.split(", ").map(|name| name.trim().to_owned()).collect()
+        };
+        let forms = listed("Forms of profiles:");
+        assert!(Form::ALL.iter().all(|form| forms.contains(&form.to_string())), "{forms:?}");
+        assert!(forms.contains(&"GNU".to_owned()) && forms.contains(&"4.4BSD".to_owned()), "{forms:?}");
+        let formats = listed("Output formats:");
+        assert!(formats.iter().all(|name| Format::named(name).is_some()), "{formats:?}");
+        assert_eq!(formats.len(), Format::all().count());
+    }
 }

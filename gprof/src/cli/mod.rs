@@ -1,17 +1,10 @@
 //! Turns the command line into checked options.
 
 mod arguments;
-mod base;
 mod check;
-mod command;
-mod contradictions;
+mod files;
 pub mod generate;
-mod images;
-mod nearest;
-mod outputs;
 mod requests;
-mod version;
-mod watch;
 mod words;
 
 use std::ffi::OsString;
@@ -22,8 +15,7 @@ use clap::{Arg, FromArgMatches};
 use crate::error::Error;
 use crate::question::options::Options;
 use crate::question::rules::Rules;
-use arguments::Arguments;
-use command::command;
+use arguments::{Arguments, command};
 
 /// The result of parsing a command line.
 #[derive(Debug)]
@@ -41,20 +33,20 @@ pub enum Request {
 /// # Errors
 ///
 /// When an option does not exist or has an invalid value.
-pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
+pub fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
     let mut words = words::expand(words)?;
     // The check for the BSDs has handled this word already.
     words.retain(|word| word != "--gnu");
-    let parser = command::arguments();
+    let parser = arguments::arguments();
     let words = words::unglue(words, &parser);
     let is_long = words.iter().skip(1).any(|word| word.as_encoded_bytes().starts_with(b"--h"));
     let read = parser.try_get_matches_from(words);
     let read = read.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     match read {
         Ok((arguments, _)) if arguments.version && arguments.table => {
-            Ok(Request::Formats { version: version::build(), width: check::width(&arguments, &Rules::OURS)? })
+            Ok(Request::Formats { version: generate::build(), width: check::width(&arguments, &Rules::OURS)? })
         }
-        Ok((arguments, _)) if arguments.version => Ok(Request::Text(version::text())),
+        Ok((arguments, _)) if arguments.version => Ok(Request::Text(generate::version())),
         Ok((arguments, matches)) => check::check(arguments, &matches).map(|options| Request::Report(Box::new(options))),
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             let mut command = command();
@@ -73,7 +65,7 @@ impl Options {
     ///
     /// When an option does not exist or has an invalid value, or the words ask for the help or the version.
     pub fn parse<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Result<Options, Error> {
-        match parse(std::iter::once("gprof".into()).chain(words.into_iter().map(Into::into)))? {
+        match parse_words(std::iter::once("gprof".into()).chain(words.into_iter().map(Into::into)))? {
             Request::Report(options) => Ok(*options),
             Request::Text(_) | Request::Formats { .. } => {
                 Err(Error::Usage("help and version are not reports".to_owned()))
@@ -101,10 +93,38 @@ fn one_line(error: &clap::Error) -> String {
     let known = command.get_arguments().filter(|option| !option.is_hide_set()).filter_map(Arg::get_long);
     let wrong = wrong.trim_start_matches('-').split('=').next().unwrap_or_default();
     // A single letter is too short for a suggestion.
-    match nearest::nearest(wrong, known).filter(|_| wrong.len() > 1) {
+    match nearest(wrong, known).filter(|_| wrong.len() > 1) {
         Some(meant) => format!("{line}; did you mean '--{meant}'?"),
         None => line,
     }
+}
+
+/// Returns the element of `known` with the smallest edit distance from `wrong`, unless the distance is too large.
+fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // A very long word is not a misspelling, and would cost its length squared.
+    if wrong.len() > 60 {
+        return None;
+    }
+    known
+        .map(|candidate| (distance(wrong.as_bytes(), candidate.as_bytes()), candidate))
+        .min()
+        .filter(|(changes, candidate)| *changes <= 1 + candidate.len().min(wrong.len()) / 3)
+        .map(|(_, candidate)| candidate)
+}
+
+/// The edit distance of two texts: the number of bytes to insert, remove or replace.
+fn distance(one: &[u8], other: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, byte) in one.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = at + 1;
+        for (column, known) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(byte != known);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 #[cfg(test)]
@@ -118,7 +138,7 @@ mod tests {
 
     fn options(line: &str) -> Result<Options, String> {
         let words = std::iter::once("gprof").chain(line.split_whitespace()).map(OsString::from);
-        match parse(words) {
+        match parse_words(words) {
             Ok(Request::Report(options)) => Ok(*options),
             Ok(Request::Text(text)) => Err(text),
             Ok(Request::Formats { width, .. }) => Err(format!("formats, {width:?}")),
@@ -352,5 +372,15 @@ mod tests {
         // Abbreviations mean the same as in GNU gprof.
         assert!(options("--b").unwrap().brief);
         assert_eq!(options("--g").unwrap().reports.asked(GRAPH), Asked::For);
+    }
+
+    #[test]
+    fn slips() {
+        let known = ["flat-profile", "graph", "brief", "time"];
+        let meant = |wrong| nearest(wrong, known.into_iter());
+        assert_eq!(meant("flat-profil"), Some("flat-profile"));
+        assert_eq!(meant("grahp"), Some("graph"));
+        assert_eq!(meant("xylophone"), None);
+        assert_eq!(distance(b"kitten", b"sitting"), 3);
     }
 }

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 
-use super::arguments::Arguments;
-use super::command::is_given;
+use super::arguments::{Arguments, is_given};
 use crate::error::Error;
 use crate::question::files::Extract;
 use crate::question::options::{Choice, Subject};
@@ -31,8 +30,8 @@ struct Meaning {
     report: Option<&'static str>,
 }
 
-/// The options that choose functions for more than one report: the option, its name in the parser, what it chooses, and whether it
-/// includes the functions.
+/// The options that choose functions for more than one report: the option, its name in the parser, what it chooses, and
+/// whether it includes the functions.
 const CHOICES: [(&str, &str, &[Subject], bool); 7] = [
     ("-k", "delete_arcs", &[Subject::Arcs], false),
     ("-n", "time", &[Subject::Time], true),

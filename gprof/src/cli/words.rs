@@ -42,7 +42,8 @@ impl Shorts {
         letters.iter().position(ends).is_some_and(|at| at + 1 == letters.len() && requires(&letters[at]))
     }
 
-    /// The letters before an option with a value in the same word, if there are any, and the long option with that value.
+    /// The letters before an option with a value in the same word, if there are any, and the long option with that
+    /// value.
     fn split(&self, word: &OsStr) -> Option<(Option<OsString>, OsString)> {
         let letters = letters(word)?;
         let before = letters.iter().take_while(|letter| !self.with_argument.contains(letter));
@@ -147,7 +148,7 @@ fn letters(word: &OsStr) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::command::arguments;
+    use crate::cli::arguments::arguments;
 
     fn spelled(line: &str) -> String {
         let words = std::iter::once("gprof").chain(line.split(' ')).map(OsString::from).collect();

@@ -70,8 +70,8 @@ struct Costs<'a, 'data> {
     analysis: &'a Analysis<'data>,
     /// The functions that have calls in any part.
     called: &'a HashSet<FunctionId>,
-    /// The highest numbers of objects, files, and functions. Some readers forget the numbers of a part at its end, and others permit
-    /// no number to have a second name, so each part has numbers of its own.
+    /// The highest numbers of objects, files, and functions. Some readers forget the numbers of a part at its end, and
+    /// others permit no number to have a second name, so each part has numbers of its own.
     used: [usize; 3],
     objects: HashMap<String, usize>,
     files: HashMap<String, usize>,
@@ -170,8 +170,8 @@ impl Costs<'_, '_> {
         rests.into_iter().try_for_each(|(id, rest)| self.call(Code::Function(id), (0, rest), line, out))
     }
 
-    /// Returns the lines that name the object, the file and the function of the costs that follow; with the prefix `c`, of a
-    /// called function. Returns the line where the function begins as well.
+    /// Returns the lines that name the object, the file and the function of the costs that follow; with the prefix `c`,
+    /// of a called function. Returns the line where the function begins as well.
     fn position(&mut self, prefix: &str, code: Code) -> (String, u32) {
         let file_option = if prefix.is_empty() { "fl" } else { "fi" };
         let options = ["ob", file_option, "fn"];
@@ -188,8 +188,8 @@ impl Costs<'_, '_> {
         (lines, line)
     }
 
-    /// Numbers a function, which must be new. Returns the numbers of its object, its file and the function, the line where the
-    /// function begins, and the names that the file does not have yet.
+    /// Numbers a function, which must be new. Returns the numbers of its object, its file and the function, the line
+    /// where the function begins, and the names that the file does not have yet.
     fn add(&mut self, code: Code) -> ([usize; 3], u32, [Option<String>; 3]) {
         let (place, no_name) = match code {
             Code::Function(id) => (Some(Place::of(self.analysis, id)), ""),

@@ -26,7 +26,8 @@ pub(super) fn text_on(background: Color) -> Color {
     if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) { [0, 0, 0] } else { [255, 255, 255] }
 }
 
-/// The light of a color, from 0 to 1. A polynomial replaces the power of 2.4 in the definition of sRGB, which would need libm.
+/// The light of a color, from 0 to 1. A polynomial replaces the power of 2.4 in the definition of sRGB, which would
+/// need libm.
 fn luminance(color: Color) -> f64 {
     let [red, green, blue] = color.map(|value| {
         let value = f64::from(value) / 255.0;

@@ -89,7 +89,8 @@ impl Rows<'_, '_> {
         writeln!(out, "{},{}", self.code(arc.callee), numbers.join(","))
     }
 
-    /// The image, file, line, name, symbol and address of a function, as cells. `None` is code outside of all functions.
+    /// The image, file, line, name, symbol and address of a function, as cells. `None` is code outside of all
+    /// functions.
     fn code(&mut self, function: Option<FunctionId>) -> &str {
         let Some(id) = function else { return ",,,<outside>,," };
         let analysis = self.analysis;

@@ -40,8 +40,8 @@ fn node_names(analysis: &Analysis<'_>, functions: &[DrawnFunction]) -> Vec<Strin
     different(names).into_iter().map(|name| format!("\"{name}\"")).collect()
 }
 
-/// Makes names different: a node of a graph has a name of its own. The second function `f` is `f #2`, or has the next number
-/// for which no other function has the name.
+/// Makes names different: a node of a graph has a name of its own. The second function `f` is `f #2`, or has the next
+/// number for which no other function has the name.
 fn different(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::new();
     let mut last: HashMap<String, usize> = HashMap::new();

@@ -62,8 +62,8 @@ fn interval(analysis: &Analysis<'_>) -> f64 {
     if analysis.clock().is_seconds() { MILLISECONDS / analysis.clock().rate } else { 1.0 }
 }
 
-/// Writes the tables of stacks and of samples. A sample stands for all samples of its stack. Samples follow each other in the
-/// order of the tree.
+/// Writes the tables of stacks and of samples. A sample stands for all samples of its stack. Samples follow each other
+/// in the order of the tree.
 fn samples(analysis: &Analysis<'_>, tree: &SampleTree<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (nodes, interval) = (&tree.nodes, interval(analysis));
     write!(out, ",\n\"stackTable\":{{\"length\":{}", nodes.len())?;

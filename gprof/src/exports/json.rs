@@ -12,9 +12,9 @@ use crate::program::symbols::functions::FunctionId;
 use crate::reports::list::REPORTS;
 use crate::reports::warnings;
 use crate::sink::json::{Record, Value, write_list, write_record, write_text};
-use crate::sources::conservation::Conservation;
-use crate::sources::cut_words::words;
 use crate::sources::profile_file::FileInfo;
+use crate::sources::side_info::cut_words;
+use crate::sources::side_sum::Conservation;
 
 /// The version of the schema. The version grows when a program for the old schema would misread the new schema.
 const VERSION: u64 = 1;
@@ -121,7 +121,7 @@ fn stack_sums<'a>(sums: &StackSums, stats: &Stats) -> Record<'a> {
 }
 
 fn cut_stack<'a>((reason, samples): &(CutReason, u64)) -> Record<'a> {
-    let text = words(*reason).map(|words| words.text.as_bytes());
+    let text = cut_words(*reason).map(|words| words.text.as_bytes());
     vec![("code", u64::from(reason.code()).into()), ("reason", text.into()), ("samples", (*samples).into())]
 }
 

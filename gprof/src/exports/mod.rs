@@ -1,6 +1,7 @@
 //! Formats for programs and browsers, one file for each format, and the choice of the format.
 //!
-//! An export gets a complete [`Analysis`](crate::model::Analysis) and only writes: it computes nothing and reads no files.
+//! An export gets a complete [`Analysis`](crate::model::Analysis) and only writes: it computes nothing and reads no
+//! files.
 
 mod callgrind;
 mod colors;

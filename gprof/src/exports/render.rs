@@ -12,8 +12,8 @@ use crate::reports::{difference as reported, info, list};
 use crate::sources::contents::Content;
 use crate::terminal::Terminal;
 
-/// Writes an analysis to `out`. Tables are as wide as `terminal`. Warnings about source files that cannot be shown go to
-/// `warnings`.
+/// Writes an analysis to `out`. Tables are as wide as `terminal`. Warnings about source files that cannot be shown go
+/// to `warnings`.
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use super::analysis::{Analysis, FunctionInfo, OnDemand, SourceLocation};
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTable;
-use super::contexts::sums::StackSums;
+use super::contexts::ticks::StackSums;
 use super::cut_stacks::CutStacks;
 use super::graph::Node;
 use super::rows::{CallTimeUnit, FlatRow};
@@ -15,9 +15,9 @@ use crate::program::image::address_space::Mapping;
 use crate::program::symbols::functions::FunctionId;
 use crate::program::symbols::sources::Sources;
 use crate::question::reports::{FLAT, GRAPH, THREADS};
-use crate::sources::conservation::Conservation;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
+use crate::sources::side_sum::Conservation;
 
 impl<'data> Analysis<'data> {
     /// Returns the images: the program and the shared objects.
@@ -26,8 +26,8 @@ impl<'data> Analysis<'data> {
         &self.images
     }
 
-    /// Returns the contents of each profile: profiles of the images that the options name come first, profiles of shared
-    /// objects follow.
+    /// Returns the contents of each profile: profiles of the images that the options name come first, profiles of
+    /// shared objects follow.
     #[must_use]
     pub fn files(&self) -> &'data [FileInfo] {
         self.files
@@ -57,8 +57,8 @@ impl<'data> Analysis<'data> {
         &self.clock
     }
 
-    /// Returns all functions, in the order of their addresses. With [`Options::by_line`](crate::Options::by_line), each line of a function is a
-    /// function, too.
+    /// Returns all functions, in the order of their addresses. With [`Options::by_line`](crate::Options::by_line), each
+    /// line of a function is a function, too.
     pub fn functions(&self) -> impl DoubleEndedIterator<Item = FunctionId> + use<> {
         self.functions.ids()
     }
@@ -126,8 +126,8 @@ impl<'data> Analysis<'data> {
         })
     }
 
-    /// Returns the functions that were not called and took no time, unless [`Options::unused`](crate::Options::unused) adds them to
-    /// [`Analysis::flat_rows`].
+    /// Returns the functions that were not called and took no time, unless [`Options::unused`](crate::Options::unused)
+    /// adds them to [`Analysis::flat_rows`].
     pub fn unused_functions(&self) -> impl Iterator<Item = FunctionId> {
         self.flat.unused.iter().map(|row| row.function)
     }
@@ -144,13 +144,15 @@ impl<'data> Analysis<'data> {
         self.flat.total
     }
 
-    /// Returns the bounds of inclusive times, if the options ask for them ([`Options::bounds`](crate::Options::bounds)).
+    /// Returns the bounds of inclusive times, if the options ask for them
+    /// ([`Options::bounds`](crate::Options::bounds)).
     #[must_use]
     pub fn bounds(&self) -> Option<&BoundsTable> {
         self.bounds.as_ref()
     }
 
-    /// Returns the tree of calling contexts, if the options ask for it ([`Options::contexts`](crate::Options::contexts)).
+    /// Returns the tree of calling contexts, if the options ask for it
+    /// ([`Options::contexts`](crate::Options::contexts)).
     #[must_use]
     pub fn contexts(&self) -> Option<&ContextTable<'data>> {
         self.context_tables.contexts.as_ref()
@@ -170,8 +172,9 @@ impl<'data> Analysis<'data> {
         self.stacks.as_ref()
     }
 
-    /// Returns how much of the samples has stacks, if a report shows times from stacks: the call graph, the flat profile, or a
-    /// tree of calling contexts or of callers. These trees show such times with [`Options::propagate`](crate::Options::propagate), too.
+    /// Returns how much of the samples has stacks, if a report shows times from stacks: the call graph, the flat
+    /// profile, or a tree of calling contexts or of callers. These trees show such times with
+    /// [`Options::propagate`](crate::Options::propagate), too.
     #[must_use]
     pub fn stacks_of_reports(&self) -> Option<&StackSums> {
         self.stacks.as_ref().or(self.context_tables.sums.as_ref())
@@ -185,14 +188,14 @@ impl<'data> Analysis<'data> {
     }
 
     /// Returns the functions and cycles that have entries in the call graph, in the order of the report.
-    /// [`Analysis::entry`] returns the lines of an entry. Nothing has an entry if the flat profile is the only report that
-    /// the options ask for.
+    /// [`Analysis::entry`] returns the lines of an entry. Nothing has an entry if the flat profile is the only report
+    /// that the options ask for.
     pub fn entries(&self) -> impl Iterator<Item = Node> {
         self.call_graph.entries.iter().copied()
     }
 
-    /// Returns all functions and cycles that the options do not exclude, in the order of [`Analysis::entries`]: also those
-    /// beyond a limit, and those that were not called and took no time.
+    /// Returns all functions and cycles that the options do not exclude, in the order of [`Analysis::entries`]: also
+    /// those beyond a limit, and those that were not called and took no time.
     pub fn all_entries(&self) -> impl Iterator<Item = Node> {
         self.call_graph.all_entries.iter().copied()
     }
@@ -238,8 +241,8 @@ impl<'data> Analysis<'data> {
         })
     }
 
-    /// Returns a symbol or a path of the input as a report should write it: all but the first bytes of long texts are cut
-    /// once the report has many long texts, so that a small hostile image cannot ask for terabytes of output.
+    /// Returns a symbol or a path of the input as a report should write it: all but the first bytes of long texts are
+    /// cut once the report has many long texts, so that a small hostile image cannot ask for terabytes of output.
     /// [`Analysis::name`] and the other methods that return names do so themselves.
     #[must_use]
     pub fn shortened<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {

@@ -8,7 +8,7 @@ use super::blocks::Blocks;
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTables;
-use super::contexts::sums::StackSums;
+use super::contexts::ticks::StackSums;
 use super::counts::Count;
 use super::cut_stacks::CutStacks;
 use super::division::Innermost;
@@ -32,10 +32,10 @@ use crate::program::symbols::inlines::InlineStacks;
 use crate::program::symbols::sources::Sources;
 use crate::question::options::Options;
 use crate::question::reports::Wanted;
-use crate::sources::conservation::Conservation;
-use crate::sources::outside::OutsideImages;
+use crate::sources::OutsideImages;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
+use crate::sources::side_sum::Conservation;
 
 /// The call graph, with the entries that reports show.
 #[derive(Debug)]
@@ -70,8 +70,8 @@ pub struct FunctionInfo<'a> {
     pub size: u64,
     /// Whether only the function's own object file sees the symbol.
     pub is_local: bool,
-    /// Whether the symbol table marks the symbol as a function. Labels in assembly code may not be marked; their calls count
-    /// for the marked function before them.
+    /// Whether the symbol table marks the symbol as a function. Labels in assembly code may not be marked; their calls
+    /// count for the marked function before them.
     pub is_marked: bool,
 }
 
@@ -88,8 +88,8 @@ pub struct SourceLocation<'a> {
 /// The results of an analysis, as the renderers of all formats see them.
 ///
 /// Functions are known by their [`FunctionId`]. [`Analysis::flat_rows`] returns the rows of the flat profile,
-/// [`Analysis::entries`] and [`Analysis::entry`] the call graph. Expensive parts (the lines of entries, statistics, source
-/// locations) are computed when they are asked for. Threads can share an analysis.
+/// [`Analysis::entries`] and [`Analysis::entry`] the call graph. Expensive parts (the lines of entries, statistics,
+/// source locations) are computed when they are asked for. Threads can share an analysis.
 #[derive(Debug)]
 pub struct Analysis<'data> {
     /// The functions of all images.

@@ -24,8 +24,8 @@ pub struct BoundsRow {
     pub self_time: f64,
     /// The inclusive time is at least this.
     pub lower: f64,
-    /// The inclusive time if all calls of a function cost the same; `None` for a member of a cycle, because gprof estimates
-    /// only the time of the cycle as a whole.
+    /// The inclusive time if all calls of a function cost the same; `None` for a member of a cycle, because gprof
+    /// estimates only the time of the cycle as a whole.
     pub estimate: Option<f64>,
     /// The inclusive time is at most this.
     pub upper: f64,
@@ -43,8 +43,8 @@ pub struct BoundsTable {
     pub left_out: usize,
     /// The time in code that any function may have called unseen. Every upper bound includes this time.
     pub unseen: f64,
-    /// Whether the upper bounds are exact sums. If the call graph is too large for that, they hold but are larger than need
-    /// be.
+    /// Whether the upper bounds are exact sums. If the call graph is too large for that, they hold but are larger than
+    /// need be.
     pub is_upper_exact: bool,
     /// The number of functions that may have ended in a tail call. Their upper bounds include the functions to which
     /// they may have jumped.

@@ -1,10 +1,10 @@
 //! Clusters of functions for linkers: callers directly before the functions that they call most, dense code first.
 //!
 //! This is call-chain clustering (C3; Ottoni and Maher, "Optimizing function placement for large-scale data-center
-//! applications", 2017). At first each function is a cluster. The function with most calls goes first: its cluster is appended
-//! to the cluster of the caller that calls the function most. At the end, clusters are sorted by density: calls for each
-//! byte of code. A called function then often lies in the page, and sometimes in the cache line, that follows its caller, and
-//! all code that runs lies together.
+//! applications", 2017). At first each function is a cluster. The function with most calls goes first: its cluster is
+//! appended to the cluster of the caller that calls the function most. At the end, clusters are sorted by density:
+//! calls for each byte of code. A called function then often lies in the page, and sometimes in the cache line, that
+//! follows its caller, and all code that runs lies together.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -40,8 +40,8 @@ impl Cluster {
     }
 }
 
-/// Returns the functions with a weight, as indexes, in the order of clusters. Equal weights and densities keep the order of
-/// the functions.
+/// Returns the functions with a weight, as indexes, in the order of clusters. Equal weights and densities keep the
+/// order of the functions.
 pub(super) fn clustered(functions: &[Placed], links: &[Link]) -> Vec<usize> {
     let mut clusters = Clusters::new(functions);
     let callers = most_frequent_callers(functions.len(), links);
@@ -93,8 +93,8 @@ impl Clusters {
         function
     }
 
-    /// Appends the cluster of `called` to the cluster of `caller`, unless they are the same or the result is too large or
-    /// too thin.
+    /// Appends the cluster of `called` to the cluster of `caller`, unless they are the same or the result is too large
+    /// or too thin.
     fn append(&mut self, caller: usize, called: usize) {
         let (front, back) = (self.first(caller), self.first(called));
         let (one, other) = (self.clusters[front], self.clusters[back]);

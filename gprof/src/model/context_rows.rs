@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::contexts::callers::callers;
 use super::contexts::measured::time_counts;
-use super::contexts::pairs::{self, Pair};
-use super::contexts::sums::StackSums;
+use super::contexts::ranges::{self, Pair};
+use super::contexts::ticks::StackSums;
 use super::contexts::tree::{Children, Contexts, Frame};
 use super::graph::Graph;
 use super::input::Input;
@@ -20,8 +20,8 @@ use crate::question::reports::{CALLERS, CONTEXTS};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ContextRow<'data> {
-    /// The number of rows between this row and the root of its tree. The row above with a depth one lower is the caller; in a
-    /// tree of callers it is the called function.
+    /// The number of rows between this row and the root of its tree. The row above with a depth one lower is the
+    /// caller; in a tree of callers it is the called function.
     pub depth: usize,
     /// The function or other code.
     pub frame: Frame,
@@ -29,8 +29,8 @@ pub struct ContextRow<'data> {
     pub inlined: Option<&'data [u8]>,
     /// The inclusive time as a percentage of the time of all stacks.
     pub percent: f64,
-    /// The time during which this frame was on the stack above its callers; in a tree of callers the time for which this
-    /// chain of callers is responsible.
+    /// The time during which this frame was on the stack above its callers; in a tree of callers the time for which
+    /// this chain of callers is responsible.
     pub inclusive: f64,
     /// The time of the frame itself; in a tree of callers the time without known callers.
     pub self_time: f64,
@@ -49,8 +49,8 @@ pub struct ContextTable<'data> {
     pub rows: Vec<ContextRow<'data>>,
     /// The number of rows beyond the limits of the options.
     pub left_out: usize,
-    /// The time that is 100 percent: the time of all stacks, without that in the profiling runtime and that which the options
-    /// leave out.
+    /// The time that is 100 percent: the time of all stacks, without that in the profiling runtime and that which the
+    /// options leave out.
     pub total: f64,
 }
 
@@ -77,14 +77,14 @@ impl<'data> ContextTables<'data> {
         let Some((tree, inlined)) = input.contexts(functions) else { return ContextTables::default() };
         let sums = input.stacks.as_ref().map(|input| StackSums::new(input.stacks, &tree));
         let Selections { time, arcs: chosen_arcs, .. } = &input.selections;
-        let tree = pairs::without_excluded(tree, functions, time, chosen_arcs);
+        let tree = ranges::without_excluded(tree, functions, time, chosen_arcs);
         let own = own(&tree, &input.selections);
         let total = own.iter().fold(0_u64, |sum, own| sum.saturating_add(*own));
         let limit = Limits::new(input.options.limit, total);
         let arcs = &counted_arcs(graph);
         let rows = Rows { functions, inlined: &inlined, limit, total, rate };
         let contexts = input.options.reports.number(CONTEXTS).map(|depth| {
-            let calls = unique_calls(&pairs::entered_by(&tree, functions, time), arcs);
+            let calls = unique_calls(&ranges::entered_by(&tree, functions, time), arcs);
             rows.table(&tree, &own, depth, |at, _| calls[at])
         });
         let is_chosen = |id: FunctionId| input.selections.callers.includes(id);
@@ -120,8 +120,8 @@ fn counted_arcs(graph: &Graph) -> HashMap<Pair, u64> {
     arcs.filter(|(_, calls)| *calls > 0).collect()
 }
 
-/// The calls by which each context was entered, if only this context was entered by its arc. `pairs` has the arcs of the
-/// contexts.
+/// The calls by which each context was entered, if only this context was entered by its arc. `pairs` has the arcs of
+/// the contexts.
 fn unique_calls(pairs: &[Option<Pair>], arcs: &HashMap<Pair, u64>) -> Vec<Option<u64>> {
     let mut times: HashMap<Pair, usize> = HashMap::new();
     pairs.iter().flatten().for_each(|pair| *times.entry(*pair).or_insert(0) += 1);
@@ -142,7 +142,8 @@ fn caller_pair(tree: &Contexts, at: usize) -> Option<Pair> {
     }
 }
 
-/// The direct callers that have a row without a doubt. A row with a doubt for the same caller does not repeat the calls.
+/// The direct callers that have a row without a doubt. A row with a doubt for the same caller does not repeat the
+/// calls.
 fn certain_callers(tree: &Contexts) -> HashSet<Pair> {
     let certain = (0..tree.all().len()).filter(|at| !tree.all()[*at].is_doubtful());
     certain.filter_map(|at| caller_pair(tree, at)).collect()
@@ -208,8 +209,8 @@ impl<'data> Rows<'_, 'data> {
         ContextTable { left_out: with_time - rows.len(), rows, total: self.total as f64 / self.rate }
     }
 
-    /// Which contexts the limits show. The callers of a shown context are shown: they have at least as much time, and come
-    /// first.
+    /// Which contexts the limits show. The callers of a shown context are shown: they have at least as much time, and
+    /// come first.
     fn shown(&self, whole: &[u64]) -> Vec<bool> {
         let mut is_shown: Vec<bool> = whole.iter().map(|ticks| *ticks >= self.limit.least).collect();
         if self.limit.top < whole.len() {

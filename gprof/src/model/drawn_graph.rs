@@ -13,8 +13,8 @@ use crate::question::options::Limit;
 pub struct DrawnFunction {
     /// The function.
     pub id: FunctionId,
-    /// The inclusive time as a percentage of the time in the call graph. The inclusive time of a member of a cycle does not
-    /// include the other members, unless times are measured.
+    /// The inclusive time as a percentage of the time in the call graph. The inclusive time of a member of a cycle does
+    /// not include the other members, unless times are measured.
     pub inclusive: f64,
     /// The self time as a percentage.
     pub own: f64,
@@ -59,8 +59,8 @@ const LEAST_PERCENT: f64 = 0.5;
 const LEAST_OF_CALLS: f64 = 0.2;
 
 impl Analysis<'_> {
-    /// Returns the part of the call graph that a drawing shows: functions with at least 0.5 percent of the time and calls with
-    /// at least 0.1 percent, or what the limits of the options say.
+    /// Returns the part of the call graph that a drawing shows: functions with at least 0.5 percent of the time and
+    /// calls with at least 0.1 percent, or what the limits of the options say.
     #[must_use]
     pub fn drawn_graph(&self) -> DrawnGraph {
         let graph = &self.call_graph.graph;

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use super::analysis::Analysis;
 use crate::question::files::ProfiledImage;
-use crate::sources::outside::OutsideImages;
+use crate::sources::OutsideImages;
 
-/// Warns if the profiles are empty, or if no sample is in any function: the reports would look like those of a program that
-/// did nothing.
+/// Warns if the profiles are empty, or if no sample is in any function: the reports would look like those of a program
+/// that did nothing.
 pub(super) fn warn_if_empty(
     analysis: &Analysis<'_>,
     has_blocks: bool,

@@ -1,6 +1,7 @@
 //! The lines of the entries in the call graph.
 //!
-//! The lines are computed when a renderer asks for them, because all lines together take far more memory than the graph.
+//! The lines are computed when a renderer asks for them, because all lines together take far more memory than the
+//! graph.
 
 use super::analysis::Analysis;
 use super::errors::Errors;
@@ -63,8 +64,8 @@ pub struct EntryLine {
     pub kind: LineKind,
     /// The self time and the time of called functions; `None` where the arc hands no time to the caller.
     pub times: Option<(f64, f64)>,
-    /// The standard error of the self time; 0 when the options do not ask for errors, and on lines of arcs whose times are
-    /// estimated.
+    /// The standard error of the self time; 0 when the options do not ask for errors, and on lines of arcs whose times
+    /// are estimated.
     pub error: f64,
     /// The standard error of the time of called functions; 0 when the options do not ask for errors, and for estimates.
     pub children_error: f64,
@@ -193,7 +194,7 @@ mod tests {
 
     use crate::model::contexts::measured::{FunctionTicks, Measured, StackSelection, Ticks};
     use crate::model::contexts::ranges::Range;
-    use crate::model::contexts::sums::StackSums;
+    use crate::model::contexts::ticks::StackSums;
     use crate::model::contexts::tree::Contexts;
     use crate::model::division::Innermost;
     use crate::model::flat::Flat;
@@ -203,8 +204,8 @@ mod tests {
     use crate::program::image::Symbol;
     use crate::program::symbols::functions::Functions;
 
-    /// The lines of `f`, which code outside of all functions and `main` call, and which calls `g`. Of the 100 samples, 36 are
-    /// in `f` itself, 28 in `g` below `f`, and 36 in `main`.
+    /// The lines of `f`, which code outside of all functions and `main` call, and which calls `g`. Of the 100 samples,
+    /// 36 are in `f` itself, 28 in `g` below `f`, and 36 in `main`.
     fn lines_of_f() -> Vec<EntryLine> {
         let symbol =
             |(at, name): (u64, &'static [u8])| Symbol { address: 16 * at, name, is_static: false, is_func: true };
@@ -255,7 +256,8 @@ mod tests {
         let ranges: Vec<_> = lines.iter().map(|line| line.range.unwrap()).collect();
         assert_eq!(ranges, [(5.0, 9.0), (0.0, 10.5), (15.0, 18.5), (7.0, 8.0)]);
         assert_eq!(lines[0].endpoint, Endpoint::Outside);
-        // The self time of the function has the error of its bin; the time of an arc has the error of a share of the stacks.
+        // The self time of the function has the error of its bin; the time of an arc has the error of a share of the
+        // stacks.
         let error = |samples: f64| (samples * (1.0 - samples / 100.0)).sqrt() / 4.0;
         let is_near = |one: f64, other: f64| (one - other).abs() < 1e-12;
         let own = [error(16.0), error(20.0), 6.0 * 0.64_f64.sqrt() / 4.0, error(28.0)];

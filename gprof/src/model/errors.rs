@@ -6,7 +6,7 @@
 
 use gmon::Histogram;
 
-use crate::model::contexts::sums::StackSums;
+use crate::model::contexts::ticks::StackSums;
 use crate::model::division::{self, Bin, Innermost};
 use crate::model::graph::{Graph, Node};
 use crate::model::selection::Selection;
@@ -70,8 +70,8 @@ impl Errors {
         self.stacks.map_or(0.0, |stacks| stacks.error(time))
     }
 
-    /// Returns the error of a self time for a fixed number of samples, if times are measured. `error` is the error for a number
-    /// of samples that is itself a matter of chance, and `time` the self time in samples.
+    /// Returns the error of a self time for a fixed number of samples, if times are measured. `error` is the error for
+    /// a number of samples that is itself a matter of chance, and `time` the self time in samples.
     #[must_use]
     pub fn of_part(&self, error: f64, time: f64) -> f64 {
         let others = |stacks: StackSums| stacks.uncovered.ticks.saturating_add(stacks.partial.ticks);

@@ -4,19 +4,19 @@ use std::borrow::Cow;
 
 use super::analysis::{Analysis, OnDemand};
 use super::bounds::Bounds;
-use super::contexts::tail_calls::TailCalls;
-use super::flame::{Flame, FlameSubject, MOST_FRAMES, dominated, estimated, measured};
+use super::contexts::call_sites::TailCalls;
+use super::flame::{self, Flame, FlameSubject, MOST_FRAMES, estimated};
 use super::selection::Selections;
 use super::stack_tree::StackTree;
 use crate::sources::stacks::Thread;
 
 impl<'data> Analysis<'data> {
-    /// Returns the flame graph: measured if there are stacks, unless [`Options::propagate`](crate::Options::propagate) asks for
-    /// estimates, and estimated from the calls otherwise. The first call makes it.
+    /// Returns the flame graph: measured if there are stacks, unless [`Options::propagate`](crate::Options::propagate)
+    /// asks for estimates, and estimated from the calls otherwise. The first call makes it.
     #[must_use]
     pub fn flame(&self) -> &Flame {
         self.on_demand.flame.get_or_init(|| match self.stack_tree() {
-            Some(tree) => measured::flame(tree, self.is_of_whole_program(), MOST_FRAMES),
+            Some(tree) => flame::measured_flame(tree, self.is_of_whole_program(), MOST_FRAMES),
             None => {
                 // Bounds that may not hold are not shown.
                 let bounds = self.is_of_whole_program().then(|| self.all_bounds());
@@ -26,8 +26,8 @@ impl<'data> Analysis<'data> {
         })
     }
 
-    /// Returns the flame graph of a thread, or of the samples of no thread, if the runs counted by thread. `threads` flame graphs have
-    /// together as many frames at most as the one of all threads.
+    /// Returns the flame graph of a thread, or of the samples of no thread, if the runs counted by thread. `threads`
+    /// flame graphs have together as many frames at most as the one of all threads.
     #[must_use]
     pub fn thread_flame(&self, thread: Option<&Thread>, threads: usize) -> Option<Flame> {
         let is_same = |tree: &&StackTree<'_>| match (tree.thread, thread) {
@@ -36,14 +36,15 @@ impl<'data> Analysis<'data> {
         };
         let tree = self.thread_trees().iter().find(is_same)?;
         let is_whole = thread.is_none() && self.is_of_whole_program();
-        Some(measured::flame(tree, is_whole, MOST_FRAMES / threads.max(1)))
+        Some(flame::measured_flame(tree, is_whole, MOST_FRAMES / threads.max(1)))
     }
 
-    /// Returns the tree of dominators as a flame graph: a function stands on the function through which all calls lead to it, so
-    /// no time is an estimate. The graph is of the whole program, whatever the options choose. The first call makes it.
+    /// Returns the tree of dominators as a flame graph: a function stands on the function through which all calls lead
+    /// to it, so no time is an estimate. The graph is of the whole program, whatever the options choose. The first call
+    /// makes it.
     #[must_use]
     pub fn dominators(&self) -> &Flame {
-        self.on_demand.dominators.get_or_init(|| dominated::flame(&self.all_bounds()))
+        self.on_demand.dominators.get_or_init(|| flame::dominator_flame(&self.all_bounds()))
     }
 
     fn all_bounds(&self) -> Bounds {
@@ -52,7 +53,8 @@ impl<'data> Analysis<'data> {
         Bounds::new(profile, innermost, &TailCalls::default(), &self.functions, &program)
     }
 
-    /// Returns the name of a frame of a flame graph. What is not a function has a name in parentheses or angle brackets.
+    /// Returns the name of a frame of a flame graph. What is not a function has a name in parentheses or angle
+    /// brackets.
     #[must_use]
     pub fn flame_name(&self, flame: &Flame, subject: FlameSubject) -> Cow<'_, [u8]> {
         let fixed = |name: &'static str| Cow::Borrowed(name.as_bytes());

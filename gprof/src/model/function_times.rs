@@ -16,8 +16,8 @@ pub struct FunctionTimes {
     pub own: f64,
     /// The standard error of the self time; 0 when the options do not ask for errors.
     pub own_error: f64,
-    /// The time of the function and of the functions that it called. The estimate of a member of a cycle does not include
-    /// the other members.
+    /// The time of the function and of the functions that it called. The estimate of a member of a cycle does not
+    /// include the other members.
     pub inclusive: f64,
     /// The standard error of the inclusive time; 0 when the options do not ask for errors, and for estimates.
     pub inclusive_error: f64,
@@ -39,8 +39,8 @@ pub struct ArcTimes {
     pub caller: Option<FunctionId>,
     /// The called function; `None` for code outside of all functions.
     pub callee: Option<FunctionId>,
-    /// The self time of the called function, and its inclusive time, that the calls hand to the caller; `None` where the
-    /// calls hand up no time.
+    /// The self time of the called function, and its inclusive time, that the calls hand to the caller; `None` where
+    /// the calls hand up no time.
     pub times: Option<(f64, f64)>,
     /// The standard error of the inclusive time; 0 when the options do not ask for errors, and for estimates.
     pub inclusive_error: f64,
@@ -51,8 +51,8 @@ pub struct ArcTimes {
 }
 
 impl Analysis<'_> {
-    /// Returns all functions that were called or took time and that the options do not exclude, the longest inclusive time
-    /// first.
+    /// Returns all functions that were called or took time and that the options do not exclude, the longest inclusive
+    /// time first.
     pub fn function_times(&self) -> impl Iterator<Item = FunctionTimes> {
         let graph = &self.call_graph.graph;
         let functions = self.all_entries().filter(|node| self.options.unused || graph.is_used(*node));
@@ -80,10 +80,10 @@ impl Analysis<'_> {
         }
     }
 
-    /// Returns all arcs from or to the functions of [`Analysis::function_times`]: those of each caller together, the callers in
-    /// the order of their times. Arcs from callers that the options hide follow, then arcs from and to code outside of all
-    /// functions. So the calls of a function are the sum of the calls of the arcs that lead to the function, whatever the
-    /// options hide.
+    /// Returns all arcs from or to the functions of [`Analysis::function_times`]: those of each caller together, the
+    /// callers in the order of their times. Arcs from callers that the options hide follow, then arcs from and to code
+    /// outside of all functions. So the calls of a function are the sum of the calls of the arcs that lead to the
+    /// function, whatever the options hide.
     pub fn arc_times(&self) -> impl Iterator<Item = ArcTimes> {
         let graph = &self.call_graph.graph;
         let shown: Vec<FunctionId> = self.function_times().map(|function| function.id).collect();

@@ -5,12 +5,10 @@ use std::borrow::Cow;
 use gmon::{Arc, Block, Profile};
 
 use super::blocks::Blocks;
-use super::contexts;
 use super::contexts::build::InlinedAt;
-use super::contexts::call_sites::CallSites;
+use super::contexts::call_sites::{CallSites, TailCalls};
 use super::contexts::measured::{Measured, StackSelection};
-use super::contexts::sums::StackSums;
-use super::contexts::tail_calls::TailCalls;
+use super::contexts::ticks::StackSums;
 use super::contexts::tree::Contexts;
 use super::cut_stacks::CutStacks;
 use super::division::Innermost;
@@ -21,22 +19,20 @@ use super::graph::arcs::Arcs;
 use super::graph::propagate::GraphSelection;
 use super::line_times::LineTimes;
 use super::selection::Selections;
-use super::static_calls;
+use super::{contexts, static_calls};
 use crate::program::image::ProgramCode;
 use crate::program::image::address_space::Images;
 use crate::program::symbols::file_map::ObjectFiles;
-use crate::program::symbols::file_names::FileNames;
 use crate::program::symbols::functions::Functions;
 use crate::program::symbols::inlines::{InlineStacks, Inlined, InlinedCode};
-use crate::program::symbols::sources::Sources;
+use crate::program::symbols::sources::{FileNames, Sources};
 use crate::question::options::Options;
 use crate::question::reports::{BOUNDS, Wanted};
-use crate::sources::Loaded;
-use crate::sources::conservation::Conservation;
-use crate::sources::outside::OutsideImages;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
+use crate::sources::side_sum::Conservation;
 use crate::sources::stacks::Stacks;
+use crate::sources::{Loaded, OutsideImages};
 
 /// The inputs of an analysis.
 pub(super) struct Input<'data> {
@@ -93,7 +89,8 @@ impl<'data> StackInput<'data> {
         CallSites::new(self.all_calls, functions, self.code.clone())
     }
 
-    /// Returns the tree of calling contexts, and the names of inlined functions in it: those of the images, if any are given.
+    /// Returns the tree of calling contexts, and the names of inlined functions in it: those of the images, if any are
+    /// given.
     pub(super) fn contexts(
         &self,
         functions: &Functions<'_>,
@@ -174,8 +171,8 @@ impl<'data> Input<'data> {
         Some(self.stacks.as_ref()?.sites(functions))
     }
 
-    /// Returns the arcs. Where times are measured, a function that was entered by a tail call has the caller that its stack
-    /// shows.
+    /// Returns the arcs. Where times are measured, a function that was entered by a tail call has the caller that its
+    /// stack shows.
     fn arcs(&self, functions: &Functions<'_>, is_measured: bool) -> Cow<'data, [Arc]> {
         match self.sites(functions).filter(|_| is_measured) {
             Some(sites) => self.profile.arcs().iter().map(|arc| sites.with_last_caller(arc)).collect(),
@@ -190,7 +187,8 @@ impl<'data> Input<'data> {
         self.code.as_ref().map(calls).unwrap_or_default()
     }
 
-    /// Returns the tree of calling contexts, and the names of inlined functions in it, if the user wants a report about it.
+    /// Returns the tree of calling contexts, and the names of inlined functions in it, if the user wants a report about
+    /// it.
     pub(super) fn contexts(&self, functions: &Functions<'_>) -> Option<(Contexts, Vec<&'data [u8]>)> {
         let input = self.stacks.as_ref().filter(|_| self.wanted.shows().stacks)?;
         Some(input.contexts(functions, self.options.inlines.then_some(self.images)))

@@ -9,7 +9,7 @@ use std::ops::Range;
 use gmon::Histogram;
 
 use crate::model::division::{self, Innermost};
-use crate::program::image::lines::{LineRange, Lines, OfFiles};
+use crate::program::image::source_files::{LineRange, Lines, OfFiles};
 use crate::program::symbols::functions::{FunctionId, Functions};
 use crate::program::symbols::line_symbols::within;
 

@@ -12,8 +12,8 @@ use crate::program::symbols::functions::{FunctionId, Functions};
 /// The program that a profile was made with: the first image.
 const PROGRAM: usize = 0;
 
-/// Returns whether a name is one word. Files of orders have blanks and ends of lines between names, and no way to escape
-/// them.
+/// Returns whether a name is one word. Files of orders have blanks and ends of lines between names, and no way to
+/// escape them.
 fn is_word(name: &[u8]) -> bool {
     !name.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"(){}*?[]".contains(byte))
 }

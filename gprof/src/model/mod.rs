@@ -57,7 +57,7 @@ pub use bound_rows::{BoundsRow, BoundsTable};
 pub use bounds::BoundsDoubt;
 pub use clock::Clock;
 pub use context_rows::{ContextRow, ContextTable};
-pub use contexts::sums::StackSums;
+pub use contexts::ticks::StackSums;
 pub use contexts::tree::Frame;
 pub use cut_stacks::CutStacks;
 pub use difference::{Change, ChangedFrame, Difference, DifferenceFlame, DifferenceRow, Presence, difference};

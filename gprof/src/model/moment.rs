@@ -39,8 +39,8 @@ impl Analysis<'_> {
 }
 
 impl Moment {
-    /// Takes the counts of the functions in a flat profile. `rate` is the number of samples for each unit of time; 0 without
-    /// samples.
+    /// Takes the counts of the functions in a flat profile. `rate` is the number of samples for each unit of time; 0
+    /// without samples.
     fn of_rows(flat: &FlatProfile<'_>, rate: f64, has_stacks: bool) -> Moment {
         let rate = if rate > 0.0 { rate } else { 1.0 };
         let rows = flat.rows.iter().filter(|row| row.is_used());
@@ -56,8 +56,8 @@ impl Moment {
         Moment { functions, total: flat.total / rate, samples: 0.0 }
     }
 
-    /// Returns what was counted since an earlier moment of the same run; `None` if the earlier moment counted more, so that it
-    /// is of another run.
+    /// Returns what was counted since an earlier moment of the same run; `None` if the earlier moment counted more, so
+    /// that it is of another run.
     pub(crate) fn since(&self, earlier: &Moment) -> Option<Moment> {
         if earlier.samples > self.samples {
             return None;

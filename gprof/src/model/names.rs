@@ -10,11 +10,11 @@ use super::contexts::tree::Frame;
 use super::rows::FlatRow;
 use crate::program::symbols::functions::FunctionId;
 use crate::program::symbols::sources::base;
-use crate::sources::cut_words::words;
+use crate::sources::side_info::cut_words;
 
 impl Analysis<'_> {
-    /// Returns the name of a function as the user wants it: demangled or not. Where functions of several images have the
-    /// same name, the image follows the name.
+    /// Returns the name of a function as the user wants it: demangled or not. Where functions of several images have
+    /// the same name, the image follows the name.
     ///
     /// Names are bytes of the image. Before a terminal gets a name, [`visible`](crate::visible) must escape its control
     /// characters.
@@ -40,14 +40,15 @@ impl Analysis<'_> {
         })
     }
 
-    /// Returns the name of an inlined function: [`FlatRow::inlined`] as the user wants names. Such a function need not be
-    /// one of [`Analysis::functions`].
+    /// Returns the name of an inlined function: [`FlatRow::inlined`] as the user wants names. Such a function need not
+    /// be one of [`Analysis::functions`].
     #[must_use]
     pub fn inlined_name<'a>(&self, symbol: &'a [u8]) -> Cow<'a, [u8]> {
         self.functions.written(self.readable(symbol))
     }
 
-    /// Returns the name of a row of the calling contexts or callers. Code without a function has a name in angle brackets.
+    /// Returns the name of a row of the calling contexts or callers. Code without a function has a name in angle
+    /// brackets.
     #[must_use]
     pub fn context_name(&self, row: &ContextRow<'_>) -> Cow<'_, [u8]> {
         match row.frame {
@@ -109,5 +110,5 @@ impl Analysis<'_> {
 
 /// Returns the reason for which the outer part of a stack is not known.
 fn why_cut(reason: CutReason) -> &'static str {
-    words(reason).map_or("unknown reason", |words| words.name)
+    cut_words(reason).map_or("unknown reason", |words| words.name)
 }

@@ -102,8 +102,8 @@ pub struct FlatRow<'data> {
     pub error: f64,
     /// The number of calls by other functions.
     pub calls: u64,
-    /// The self time and the total time of one call in the unit that [`Analysis::call_unit`](crate::Analysis::call_unit)
-    /// returns; `None` without calls.
+    /// The self time and the total time of one call in the unit that
+    /// [`Analysis::call_unit`](crate::Analysis::call_unit) returns; `None` without calls.
     pub per_call: Option<(f64, f64)>,
     /// The least and the longest inclusive time, if tail calls leave a doubt about the measured time.
     pub range: Option<(f64, f64)>,

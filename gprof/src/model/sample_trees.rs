@@ -1,7 +1,7 @@
 //! The samples as trees of frames, for files of other programs: one tree, or one for each thread.
 //!
-//! With stacks, these are the trees of calling contexts. Without stacks each function is an outermost frame with its self time:
-//! an estimate must not look like a stack that was measured.
+//! With stacks, these are the trees of calling contexts. Without stacks each function is an outermost frame with its
+//! self time: an estimate must not look like a stack that was measured.
 
 use std::cmp::Reverse;
 use std::io;
@@ -9,8 +9,8 @@ use std::io;
 use super::sample_tree::{Places, SamplePlace, SampleTree};
 use super::stack_tree::StackTree;
 
-/// The number of frames that all stacks together may have, and the number for each node. A chain of a million calls with
-/// samples at each depth has half a trillion frames in its stacks.
+/// The number of frames that all stacks together may have, and the number for each node. A chain of a million calls
+/// with samples at each depth has half a trillion frames in its stacks.
 const FRAMES: usize = 8 << 20;
 const FRAMES_OF_NODE: usize = 16;
 
@@ -24,7 +24,8 @@ pub struct SampleTrees<'data> {
     pub has_threads: bool,
     /// The code of all frames, each once.
     pub places: Vec<SamplePlace<'data>>,
-    /// The trees: those of threads, the longest time first, and at the end that of the samples of no thread, if there are any.
+    /// The trees: those of threads, the longest time first, and at the end that of the samples of no thread, if there
+    /// are any.
     pub trees: Vec<SampleTree<'data>>,
     /// All samples.
     pub total: u64,
@@ -35,8 +36,8 @@ pub struct SampleTrees<'data> {
 }
 
 impl<'data> SampleTrees<'data> {
-    /// Makes trees of stacks: one of all threads, or one of each thread. `is_whole` tells whether the samples without a stack
-    /// are in the last tree.
+    /// Makes trees of stacks: one of all threads, or one of each thread. `is_whole` tells whether the samples without a
+    /// stack are in the last tree.
     pub(super) fn of_stacks(stacks: &[StackTree<'data>], has_threads: bool, is_whole: bool) -> SampleTrees<'data> {
         let mut places = Places::default();
         let trees = stacks.iter().enumerate().map(|(at, tree)| {
@@ -81,9 +82,9 @@ impl<'data> SampleTrees<'data> {
         self.places.extend(self.left_out.map(|_| SamplePlace::LeftOut));
     }
 
-    /// Calls `take` for each frame of a tree with samples of its own: with the places of the frames from the outermost one to
-    /// this one, and the samples. A stack that is too deep for the limits of the output loses frames near its end but the last
-    /// one.
+    /// Calls `take` for each frame of a tree with samples of its own: with the places of the frames from the outermost
+    /// one to this one, and the samples. A stack that is too deep for the limits of the output loses frames near its
+    /// end but the last one.
     pub fn each_stack(
         &self,
         tree: &SampleTree<'data>,

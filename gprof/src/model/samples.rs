@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::analysis::Analysis;
 use super::context_rows::own;
-use super::contexts::pairs;
-use super::contexts::sums::StackSums;
+use super::contexts::ranges;
+use super::contexts::ticks::StackSums;
 use super::input::StackInput;
 use super::sample_tree::SamplePlace;
 use super::sample_trees::SampleTrees;
@@ -17,8 +17,8 @@ use crate::question::options::{Choice, Subject};
 use crate::sources::stacks::Thread;
 
 impl<'data> Analysis<'data> {
-    /// Returns the tree of calling contexts, if there are stacks and the user wants times from stacks. The first call makes
-    /// the tree.
+    /// Returns the tree of calling contexts, if there are stacks and the user wants times from stacks. The first call
+    /// makes the tree.
     pub(super) fn stack_tree(&self) -> Option<&StackTree<'data>> {
         let make = || {
             let input = self.measured_stacks()?;
@@ -43,12 +43,12 @@ impl<'data> Analysis<'data> {
         sums: StackSums,
     ) -> StackTree<'data> {
         let Selections { time, arcs, .. } = &self.selections;
-        let contexts = pairs::without_excluded(contexts, &self.functions, time, arcs);
+        let contexts = ranges::without_excluded(contexts, &self.functions, time, arcs);
         StackTree { thread, own: own(&contexts, &self.selections), contexts, inlined, sums }
     }
 
-    /// Returns the trees of calling contexts of each thread and of no thread, if the runs counted by thread. The first call makes
-    /// the trees.
+    /// Returns the trees of calling contexts of each thread and of no thread, if the runs counted by thread. The first
+    /// call makes the trees.
     pub(super) fn thread_trees(&self) -> &[StackTree<'data>] {
         let make = || {
             let (Some(input), Some(StackTree { sums, .. })) = (self.measured_stacks(), self.stack_tree()) else {
@@ -78,8 +78,8 @@ impl<'data> Analysis<'data> {
         self.measured_stacks().is_some_and(|input| !input.stacks.threads().is_empty())
     }
 
-    /// Returns the samples as trees of frames: one for each thread if the runs counted by thread, otherwise one. The first call
-    /// makes the trees.
+    /// Returns the samples as trees of frames: one for each thread if the runs counted by thread, otherwise one. The
+    /// first call makes the trees.
     pub fn sample_trees(&self) -> &SampleTrees<'data> {
         self.on_demand.sample_trees.get_or_init(|| match (self.stack_tree(), self.thread_trees()) {
             (Some(tree), []) => SampleTrees::of_stacks(std::slice::from_ref(tree), false, self.is_of_whole_program()),

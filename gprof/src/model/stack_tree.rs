@@ -1,6 +1,6 @@
 //! The tree of calling contexts with its samples, for pictures and for files of other programs.
 
-use super::contexts::sums::StackSums;
+use super::contexts::ticks::StackSums;
 use super::contexts::tree::Contexts;
 use crate::sources::stacks::Thread;
 

@@ -5,7 +5,7 @@ use gmon::{Histogram, Profile};
 use crate::model::flat::Flat;
 use crate::model::graph::arcs::CallSums;
 use crate::model::percent::whole;
-use crate::sources::outside::OutsideImages;
+use crate::sources::OutsideImages;
 
 /// Sums over the profiles, without what is in [`Stats::outside_images`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

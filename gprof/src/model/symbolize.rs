@@ -7,15 +7,14 @@ use gmon::{Histogram, Profile};
 use crate::model::division::Innermost;
 use crate::model::line_times::LineTimes;
 use crate::program::image::address_space::Images;
-use crate::program::image::lines::Lines;
+use crate::program::image::source_files::Lines;
 use crate::program::image::{Image, Symbol};
-use crate::program::symbols::file_map::{FileMap, ObjectFiles};
+use crate::program::symbols::file_map::{FileMap, ObjectFiles, nm};
 use crate::program::symbols::functions::Functions;
 use crate::program::symbols::functions::joined::ImageFunctions;
 use crate::program::symbols::inlines::{InlineStacks, Inlined};
 use crate::program::symbols::line_symbols::{LineSymbol, LineSymbolizer, Owners, ProfiledCode};
 use crate::program::symbols::sources::Sources;
-use crate::program::symbols::symbol_file;
 use crate::question::options::Options;
 use crate::question::reports::{SOURCE, Wanted};
 use crate::sources::Loaded;
@@ -204,7 +203,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         warnings: &mut dyn Write,
     ) -> (Vec<Symbol<'data>>, Option<ObjectFiles<'data>>) {
         let options = self.options;
-        let mut symbols = self.symbols.map_or_else(|| image.symbols.clone(), symbol_file::read);
+        let mut symbols = self.symbols.map_or_else(|| image.symbols.clone(), nm::read_symbols);
         symbols
             .retain(|symbol| !(symbol.is_static && (options.no_static || (options.functions_only && !symbol.is_func))));
         let (Some(path), Some(map)) = (&options.file_map, self.map) else {

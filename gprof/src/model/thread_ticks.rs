@@ -27,8 +27,8 @@ pub(super) struct ThreadTicks<'data> {
 }
 
 impl<'data> StackInput<'data> {
-    /// Returns the threads with their stacks, and at the end the stacks of no thread. The list is empty if the runs did not count
-    /// by thread.
+    /// Returns the threads with their stacks, and at the end the stacks of no thread. The list is empty if the runs did
+    /// not count by thread.
     fn threads(&self) -> Vec<(Option<&'data Thread>, Stacks)> {
         let threads = self.stacks.threads();
         if threads.is_empty() {

@@ -10,8 +10,8 @@ use super::thread_ticks::{Ends, ThreadTicks};
 use crate::program::symbols::functions::FunctionId;
 use crate::sources::stacks::Thread;
 
-/// The functions and the arcs of a thread. The sums of all threads, and of what belongs to no thread, are the functions and arcs
-/// of the whole program.
+/// The functions and the arcs of a thread. The sums of all threads, and of what belongs to no thread, are the functions
+/// and arcs of the whole program.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ThreadTimes<'data> {
@@ -23,12 +23,13 @@ pub struct ThreadTimes<'data> {
     pub arcs: Vec<ArcTimes>,
 }
 
-/// Negative counters of hostile profiles stay with what belongs to no thread. Times below this number of samples are what rounding leaves of nothing.
+/// Negative counters of hostile profiles stay with what belongs to no thread. Times below this number of samples are
+/// what rounding leaves of nothing.
 const NOTHING: f64 = 1e-6;
 
 impl<'data> Analysis<'data> {
-    /// Returns the functions and the arcs of each thread if the runs counted by thread and the times are measured; otherwise of
-    /// all threads together.
+    /// Returns the functions and the arcs of each thread if the runs counted by thread and the times are measured;
+    /// otherwise of all threads together.
     #[must_use]
     pub fn thread_times(&self) -> Vec<ThreadTimes<'data>> {
         let whole =
@@ -79,8 +80,8 @@ struct Dividing<'a, 'data> {
     /// The place of each function and of each arc in the lists of the whole program.
     functions: HashMap<FunctionId, usize>,
     arcs: HashMap<Ends, usize>,
-    /// For each function, the part of its samples in stacks that counts. The bins of a histogram may be in two functions, so that
-    /// a function may have less self time than its stacks say.
+    /// For each function, the part of its samples in stacks that counts. The bins of a histogram may be in two
+    /// functions, so that a function may have less self time than its stacks say.
     scales: Vec<f64>,
     /// What the threads so far have left.
     left: ThreadTimes<'data>,

@@ -14,8 +14,8 @@ use crate::question::reports::{Argument, BOUNDS, CALLERS, CONTEXTS, Reports};
 use crate::question::rules::Compat;
 
 impl Options {
-    /// Returns the options for a report about `image` and the profiles of its runs, which are added up. Everything else is
-    /// as on a command line without options.
+    /// Returns the options for a report about `image` and the profiles of its runs, which are added up. Everything else
+    /// is as on a command line without options.
     #[must_use]
     pub fn new<P: Into<PathBuf>>(image: impl Into<PathBuf>, profiles: impl IntoIterator<Item = P>) -> Options {
         Options {
@@ -81,16 +81,16 @@ impl Options {
         self
     }
 
-    /// Sets whether reports include the shared objects whose counts a run left beside the program's profile; the default is
-    /// true (`--no-objects`).
+    /// Sets whether reports include the shared objects whose counts a run left beside the program's profile; the
+    /// default is true (`--no-objects`).
     #[must_use]
     pub fn shared_objects(mut self, are_read: bool) -> Options {
         self.objects = are_read;
         self
     }
 
-    /// Reports on the threads with this name, or the thread with this number, instead of all threads (`--thread`). The runs
-    /// must have counted by thread.
+    /// Reports on the threads with this name, or the thread with this number, instead of all threads (`--thread`). The
+    /// runs must have counted by thread.
     #[must_use]
     pub fn thread(mut self, wanted: impl Into<String>) -> Options {
         self.thread = Some(wanted.into());
@@ -178,32 +178,32 @@ impl Options {
         self
     }
 
-    /// Prepares for [`difference`](crate::difference()): the analysis gets standard errors, and copies that the compiler made count
-    /// for their functions. Both analyses of a difference need these options.
+    /// Prepares for [`difference`](crate::difference()): the analysis gets standard errors, and copies that the
+    /// compiler made count for their functions. Both analyses of a difference need these options.
     #[must_use]
     pub fn compared(mut self) -> Options {
         self.comparison.get_or_insert_default();
         self.merge_clones(true)
     }
 
-    /// Sets whether a difference scales the times and calls of the base, so that the base has the same total time (`--normalize`).
-    /// The options of the profiles that are compared with the base decide.
+    /// Sets whether a difference scales the times and calls of the base, so that the base has the same total time
+    /// (`--normalize`). The options of the profiles that are compared with the base decide.
     #[must_use]
     pub fn normalize(mut self, is_scaled: bool) -> Options {
         self.comparison.get_or_insert_default().normalizes = is_scaled;
         self
     }
 
-    /// Sets whether the time and the calls of copies that the compiler made (`f.part.0`, `f.cold`) count for the function of
-    /// the source file (`--merge-clones`).
+    /// Sets whether the time and the calls of copies that the compiler made (`f.part.0`, `f.cold`) count for the
+    /// function of the source file (`--merge-clones`).
     #[must_use]
     pub fn merge_clones(mut self, are_merged: bool) -> Options {
         self.merge_clones = are_merged;
         self
     }
 
-    /// Asks for the bounds of inclusive times ([`Analysis::bounds`](crate::Analysis::bounds)). Reports then show only the
-    /// bounds (`--bounds`).
+    /// Asks for the bounds of inclusive times ([`Analysis::bounds`](crate::Analysis::bounds)). Reports then show only
+    /// the bounds (`--bounds`).
     #[must_use]
     pub fn bounds(mut self, are_shown: bool) -> Options {
         match are_shown {
@@ -213,16 +213,17 @@ impl Options {
         self
     }
 
-    /// Asks for the tree of calling contexts, up to `depth` functions deep ([`Analysis::contexts`](crate::Analysis::contexts)).
-    /// Without other reports, reports show only these (`--contexts`).
+    /// Asks for the tree of calling contexts, up to `depth` functions deep
+    /// ([`Analysis::contexts`](crate::Analysis::contexts)). Without other reports, reports show only these
+    /// (`--contexts`).
     #[must_use]
     pub fn contexts(mut self, depth: usize) -> Options {
         self.reports.ask(CONTEXTS, Argument::Number(depth));
         self
     }
 
-    /// Asks for the callers of the function with this name ([`Analysis::callers`](crate::Analysis::callers)). The name may
-    /// also be that of the source, and have `*` and `?`. Several calls add functions (`--callers`).
+    /// Asks for the callers of the function with this name ([`Analysis::callers`](crate::Analysis::callers)). The name
+    /// may also be that of the source, and have `*` and `?`. Several calls add functions (`--callers`).
     ///
     /// # Errors
     ///
@@ -239,8 +240,8 @@ impl Options {
         Ok(self)
     }
 
-    /// Sets the format that [`render`](crate::render) will write, so that the analysis has all that the format shows; the default is
-    /// text (`--format`). JSON needs no setting.
+    /// Sets the format that [`render`](crate::render) will write, so that the analysis has all that the format shows;
+    /// the default is text (`--format`). JSON needs no setting.
     #[must_use]
     pub fn format(mut self, format: Format) -> Options {
         self.outputs = vec![Output { file: None, format }];

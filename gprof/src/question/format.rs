@@ -126,8 +126,8 @@ impl Format {
         matches!(self, Format::Dot | Format::Svg)
     }
 
-    /// Returns whether the output is for programs and has everything that the options leave, whatever reports the options
-    /// ask for.
+    /// Returns whether the output is for programs and has everything that the options leave, whatever reports the
+    /// options ask for.
     #[must_use]
     pub fn is_export(self) -> bool {
         !self.is_text() && self != Format::Json
@@ -139,7 +139,8 @@ impl Format {
         matches!(self, Format::Text | Format::Table | Format::Json | Format::Csv | Format::Pprof | Format::Html)
     }
 
-    /// Returns whether the output is about functions and their stacks, so that it cannot be about lines or object files.
+    /// Returns whether the output is about functions and their stacks, so that it cannot be about lines or object
+    /// files.
     #[must_use]
     pub fn needs_functions(self) -> bool {
         self.is_export() && self != Format::Csv

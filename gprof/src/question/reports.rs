@@ -1,7 +1,8 @@
 //! The reports that the user asks for, and the reports to write.
 //!
-//! A report is known by its name, which is the long option that asks for the report. [`crate::reports`] has the list of all reports.
-//! The names here are those of reports for which the model computes something, or for which the library has a method.
+//! A report is known by its name, which is the long option that asks for the report. [`crate::reports`] has the list of
+//! all reports. The names here are those of reports for which the model computes something, or for which the library
+//! has a method.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

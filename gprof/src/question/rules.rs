@@ -116,12 +116,13 @@ pub struct Rules {
     pub takes_all_segments: bool,
     /// Whether compilers' copies of a function may count for the function, and the parts of a file for the file.
     pub merges_parts: bool,
-    /// Which symbols of an image are functions, and how its debug information is read. The BSDs' gprof has options for its
-    /// symbols.
+    /// Which symbols of an image are functions, and how its debug information is read. The BSDs' gprof has options for
+    /// its symbols.
     pub symbols: Policy,
     /// Whether names are demangled that only newer compilers write. GNU's tools leave them mangled.
     pub demangling: gmon_demangle::Compat,
-    /// Whether a footer says how much of the profiles the reports account for. GNU and the layout of `-T` have no footer.
+    /// Whether a footer says how much of the profiles the reports account for. GNU and the layout of `-T` have no
+    /// footer.
     pub has_footer: bool,
     /// Whether the profiles of shared objects that a run left are part of the report. GNU knows the program alone.
     pub reads_shared_objects: bool,
@@ -129,8 +130,8 @@ pub struct Rules {
     pub sums_lines: bool,
     /// Whether `-l` together with `-R` is allowed, as it is for GNU.
     pub orders_files_by_line: bool,
-    /// Whether arguments of options are checked: a number must be a number, and an option for functions or for arcs must get
-    /// these. GNU takes the digits at the start of a text, and reads any text as functions or arcs.
+    /// Whether arguments of options are checked: a number must be a number, and an option for functions or for arcs
+    /// must get these. GNU takes the digits at the start of a text, and reads any text as functions or arcs.
     pub checks_arguments: bool,
     /// Whether a map of object files is read line by line, and also applies to symbols of `-S`. GNU reads pieces of a
     /// fixed length, and applies the map to the program's own symbols only.

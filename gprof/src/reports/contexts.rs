@@ -12,8 +12,8 @@ use crate::question::reports::{CALLERS, CONTEXTS, Shows};
 use crate::reports::number::General;
 use crate::sink::json::{Record, write_list};
 
-/// Rows that are deeper than this are not indented further, because the length of a report would grow with the square of the
-/// depth. Their depth is in brackets.
+/// Rows that are deeper than this are not indented further, because the length of a report would grow with the square
+/// of the depth. Their depth is in brackets.
 const DEEPEST_INDENT: usize = 48;
 
 /// The tree of calling contexts.

@@ -4,13 +4,13 @@ use gmon::side_file::CutReason;
 
 use super::number::{Fixed, counted};
 use crate::model::{Analysis, CutStacks};
-use crate::sources::cut_words::{CutWords, words};
+use crate::sources::side_info::{CutWords, cut_words};
 
 /// The number of reasons that have a line of their own.
 const MOST_REASONS: usize = 3;
 
-/// Returns one line with the number of the samples and a line for each of the most frequent reasons, which says what helps. There are none
-/// if nearly all samples have whole stacks.
+/// Returns one line with the number of the samples and a line for each of the most frequent reasons, which says what
+/// helps. There are none if nearly all samples have whole stacks.
 pub(crate) fn notes(analysis: &Analysis<'_>) -> Vec<String> {
     let Some(cut) = analysis.cut_stacks().filter(|cut| cut.are_many()) else { return Vec::new() };
     let mut notes = vec![summary(cut)];
@@ -37,7 +37,7 @@ fn summary(cut: &CutStacks) -> String {
 /// A reason, with the number of its samples and what helps.
 fn line(reason: CutReason, samples: u64, lacks_index: bool) -> String {
     let samples = counted(samples, "sample");
-    let Some(CutWords { text, help, .. }) = words(reason) else {
+    let Some(CutWords { text, help, .. }) = cut_words(reason) else {
         return format!("{samples}: reason {}", reason.code());
     };
     match help {

@@ -1,7 +1,8 @@
 //! Orders of functions in the formats of linkers and binary optimizers.
 //!
-//! All formats have names from the symbol table. Sections are those that compilers make with `-ffunction-sections`: gcc and
-//! clang put functions that they think start the program, run often, or run rarely, in sections with a prefix of their own.
+//! All formats have names from the symbol table. Sections are those that compilers make with `-ffunction-sections`: gcc
+//! and clang put functions that they think start the program, run often, or run rarely, in sections with a prefix of
+//! their own.
 
 use std::io::{self, Write};
 

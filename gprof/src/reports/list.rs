@@ -13,7 +13,8 @@ use crate::question::reports::{Asked, GRAPH, Wanted};
 use crate::sources::Loaded;
 use crate::terminal::Terminal;
 
-/// All reports, in the order of the help. Reports are written in this order, too, but reports of what the files contain come first.
+/// All reports, in the order of the help. Reports are written in this order, too, but reports of what the files contain
+/// come first.
 pub static REPORTS: &[Report] = &[
     flat::REPORT,
     graph::REPORT,

@@ -1,8 +1,8 @@
-//! Reports for people, as text and as tables. A folder or file for each report holds all of the report: its option, what it needs,
-//! its text, its table, and its fields in JSON. [`list::REPORTS`] has all reports.
+//! Reports for people, as text and as tables. A folder or file for each report holds all of the report: its option,
+//! what it needs, its text, its table, and its fields in JSON. [`list::REPORTS`] has all reports.
 //!
-//! A report gets a complete [`Analysis`](crate::model::Analysis) and only writes: it computes nothing and reads no files.
-//! Programs read these reports, so every blank counts.
+//! A report gets a complete [`Analysis`](crate::model::Analysis) and only writes: it computes nothing and reads no
+//! files. Programs read these reports, so every blank counts.
 
 pub mod bounds;
 pub mod columns;

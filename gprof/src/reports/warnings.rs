@@ -1,4 +1,5 @@
-//! Warnings at the head of every output: profiles that may not belong to their images, and samples without whole stacks.
+//! Warnings at the head of every output: profiles that may not belong to their images, and samples without whole
+//! stacks.
 
 use std::io::{self, Write};
 

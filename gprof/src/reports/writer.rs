@@ -15,8 +15,8 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Returns a writer of reports to `out`: of tables in this frame, or of text. Warnings about files that cannot be shown go to
-    /// `warnings`.
+    /// Returns a writer of reports to `out`: of tables in this frame, or of text. Warnings about files that cannot be
+    /// shown go to `warnings`.
     pub fn new(out: &'a mut dyn Write, warnings: &'a mut dyn Write, frame: Option<Frame>) -> Writer<'a> {
         Writer { out, warnings, frame, is_first: true }
     }

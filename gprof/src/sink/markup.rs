@@ -2,8 +2,8 @@
 
 use crate::terminal::visible;
 
-/// Returns a name or another text as the content of an element or attribute. Control characters become visible, because XML
-/// has no form for them.
+/// Returns a name or another text as the content of an element or attribute. Control characters become visible, because
+/// XML has no form for them.
 pub(crate) fn escaped(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut escaped = String::with_capacity(text.len() + 16);
@@ -22,8 +22,8 @@ pub(crate) fn escaped(text: &[u8]) -> String {
     escaped
 }
 
-/// Returns as much of a text as fits into a number of characters, with an ellipsis if there is more; nothing if not even
-/// three characters fit.
+/// Returns as much of a text as fits into a number of characters, with an ellipsis if there is more; nothing if not
+/// even three characters fit.
 pub(crate) fn fitting(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -8,17 +8,16 @@ use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Histogram, Profil
 use crate::error::Error;
 use crate::program::image::address_space::Images;
 use crate::program::image::{self, CodeBytes, Image, Policy};
-use crate::question::bsd::Arguments;
 use crate::question::files::{KnownForm, ProfilePath};
+use crate::question::options::BsdOptions;
 use crate::question::reports::Contents;
 use crate::question::rules::Dialect;
-use crate::sources::build_mismatch::{self, Doubts};
-use crate::sources::call_mismatch::CallCheck;
-use crate::sources::image_runs::tell;
+use crate::sources::image_runs::{self, Doubts, tell};
 use crate::sources::input_files::{ImageFile, InputFiles};
 use crate::sources::loaded::{Parsed, ParsedFiles};
+use crate::sources::mismatch::{self, CallCheck};
 use crate::sources::shared_objects::{Program, RunFiles};
-use crate::sources::{Loaded, address_mismatch, profile_file, raw_samples, slide, sum};
+use crate::sources::{Loaded, profile_file, rebase, write};
 use crate::terminal::progress::Progress;
 
 /// Reads all input files of a report. Warnings go to `progress`.
@@ -26,7 +25,7 @@ use crate::terminal::progress::Progress;
 /// # Errors
 ///
 /// When a file cannot be read, has the wrong type, or is not compatible with the other files.
-pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
+pub(crate) fn load(arguments: &BsdOptions, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
     progress.tell("reading the program");
     let read = ImageFile::read(&arguments.image(), arguments.static_calls)?;
     let named = vec![read.slice_for(&arguments.profiles(), &KnownForm::default())?];
@@ -47,7 +46,7 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
 
 /// Reads all profiles of an image, and returns their sum.
 fn profiles(
-    arguments: &Arguments,
+    arguments: &BsdOptions,
     file: &ImageFile,
     image: &Image<'_>,
     progress: &mut Progress<'_>,
@@ -64,21 +63,21 @@ fn profiles(
             ProfilePath::Stdin => RunFiles::default(),
             ProfilePath::File(file) => RunFiles { side: None, ..RunFiles::read(file, &bytes, own, false) },
         });
-        let mut profile = profile_file::parse(path, &bytes, &image.hints)?.profile;
-        slide::undo(&mut profile, image.sampled.as_ref());
-        let elsewhere = raw_samples::keep_program(&mut profile, &image.code);
+        let mut profile = profile_file::read_profile(path, &bytes, &image.hints)?.profile;
+        rebase::undo_slide(&mut profile, image.sampled.as_ref());
+        let elsewhere = rebase::keep_program(&mut profile, &image.code);
         let is_known = files.last().is_some_and(|beside| matches!(beside.program, Program::Other(..)));
         let by_calls = || if is_known { None } else { calls.find(&profile) };
-        let other = raw_samples::mismatch(&profile, elsewhere, &image.code);
-        let expected = address_mismatch::expected(&image.code, image.sampled.as_ref());
-        let by_addresses = || address_mismatch::find(&profile, &expected);
+        let other = rebase::samples_elsewhere(&profile, elsewhere, &image.code);
+        let expected = mismatch::expected_addresses(&image.code, image.sampled.as_ref());
+        let by_addresses = || mismatch::find_wrong_addresses(&profile, &expected);
         if let Some(mismatch) = other.or_else(by_addresses).or_else(by_calls) {
             let _ = writeln!(progress, "gprof: warning: {path}: {mismatch}");
         }
         sum.add(profile).map_err(|source| Error::Profile { file: path.to_string(), source })?;
     }
     if identity.is_ok() {
-        tell(&build_mismatch::find((&file.path, own), &paths, &files, Doubts::Reported), progress);
+        tell(&image_runs::find_other_builds((&file.path, own), &paths, &files, Doubts::Reported), progress);
     }
     Ok(sum.finish_in_order())
 }
@@ -100,6 +99,6 @@ pub(crate) fn write_sum(loaded: &Loaded, dialect: Dialect) -> Result<(), Error> 
     let fits = profile.histograms().iter().flat_map(Histogram::hit).all(|(_, count)| count <= u16::MAX.into());
     let form = if fits { usual } else { of_width(CounterWidth::Bits64) };
     let bytes = gmon::write(profile, Encoding::new(form, image.word.into(), image.order))
-        .map_err(|source| Error::Profile { file: sum::NAME.to_owned(), source })?;
-    fs::write(sum::NAME, bytes).map_err(|source| Error::Write { file: sum::NAME.to_owned(), source })
+        .map_err(|source| Error::Profile { file: write::NAME.to_owned(), source })?;
+    fs::write(write::NAME, bytes).map_err(|source| Error::Write { file: write::NAME.to_owned(), source })
 }

@@ -58,7 +58,7 @@ fn content(path: &ProfilePath, options: &Options) -> Result<Vec<Content>, Error>
     if let Ok(side) = SideFile::parse(&bytes) {
         return Ok(vec![Content::Side(Box::new(SideInfo::new(&side)))]);
     }
-    let file = profile_file::parse(path, &bytes, &options.known_form.hints(Hints::new()))?;
+    let file = profile_file::read_profile(path, &bytes, &options.known_form.hints(Hints::new()))?;
     let beside = match path {
         ProfilePath::File(path) => side(path, &bytes),
         ProfilePath::Stdin => None,

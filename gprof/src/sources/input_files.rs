@@ -1,16 +1,16 @@
-//! The content of all input files except profiles: images, and files in which the user describes symbols.
+//! The content of all input files except profiles: images, and files in which the user describes symbols. In a
+//! universal file of Darwin, the profile chooses the image.
 
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use super::{mismatch, profile_file};
 use crate::error::Error;
-use crate::program::image::{self, DEFAULT_DIRECTORY, Image, ImageStorage, Policy, files};
+use crate::program::image::{self, DEFAULT_DIRECTORY, Headers, Image, ImageError, ImageStorage, Policy, Slice, files};
 use crate::question::files::{KnownForm, ProfilePath};
 use crate::question::options::Options;
-use crate::sources::profile_file;
-use crate::sources::universal::{self, Choice};
 
 /// The bytes of an image, and further storage that the image borrows from.
 pub(super) struct ImageFile {
@@ -18,9 +18,9 @@ pub(super) struct ImageFile {
     pub(super) bytes: Vec<u8>,
     /// The open file, if parts of the file are not in `bytes`.
     pub(super) unread: Option<File>,
-    pub(super) storage: ImageStorage,
+    storage: ImageStorage,
     /// A message for the user: which image of a universal file these bytes are.
-    pub(super) note: Option<String>,
+    note: Option<String>,
     /// The file if it was opened again.
     reopened: OnceLock<Option<File>>,
 }
@@ -31,8 +31,8 @@ impl ImageFile {
         ImageFile { path, bytes, unread: None, storage: ImageStorage::default(), note: None, reopened: OnceLock::new() }
     }
 
-    /// Opens the file again, for code that was not read. Returns `None` if the file cannot be opened, or has another length
-    /// than before.
+    /// Opens the file again, for code that was not read. Returns `None` if the file cannot be opened, or has another
+    /// length than before.
     pub(super) fn reopened(&self) -> Option<&File> {
         let open = || {
             let file = files::open_regular(&self.path).ok()?;
@@ -53,14 +53,14 @@ impl ImageFile {
         Ok(ImageFile { unread, ..ImageFile::new(path.to_owned(), bytes) })
     }
 
-    /// Keeps one slice of a universal file: the slice whose word size, byte order, and addresses fit the first profile. Other
-    /// files stay as they are.
+    /// Keeps one slice of a universal file: the slice whose word size, byte order, and addresses fit the first profile.
+    /// Other files stay as they are.
     ///
     /// # Errors
     ///
     /// When the file is damaged, or not exactly one slice fits.
     pub(super) fn slice_for(self, profiles: &[ProfilePath], known: &KnownForm) -> Result<ImageFile, Error> {
-        Ok(match universal::choose(&self.path, &self.bytes, profiles, known)? {
+        Ok(match choose_slice(&self.path, &self.bytes, profiles, known)? {
             Some(Choice { bytes, note }) => ImageFile { note, ..ImageFile::new(self.path, bytes) },
             None => self,
         })
@@ -79,7 +79,7 @@ impl ImageFile {
     /// # Errors
     ///
     /// When the bytes are not an image.
-    pub(super) fn parse(&self, options: &Options) -> Result<Image<'_>, Error> {
+    pub(super) fn parse_image(&self, options: &Options) -> Result<Image<'_>, Error> {
         let policy = options.rules.symbols;
         let mut image = self.parse_with(policy)?;
         let system = PathBuf::from(DEFAULT_DIRECTORY);
@@ -131,4 +131,62 @@ impl InputFiles {
             file_map: options.file_map.as_ref().map(text).transpose()?,
         })
     }
+}
+
+/// The image that was chosen.
+struct Choice {
+    /// The bytes of the image.
+    bytes: Vec<u8>,
+    /// Which image was chosen, if there were several.
+    note: Option<String>,
+}
+
+/// Chooses the slice of a universal file whose word size, byte order, and addresses fit the first profile. Returns
+/// `None` for a file of another format.
+///
+/// # Errors
+///
+/// When the file is damaged, the profile cannot be read, or not exactly one slice fits.
+fn choose_slice(
+    path: &Path,
+    bytes: &[u8],
+    profiles: &[ProfilePath],
+    known: &KnownForm,
+) -> Result<Option<Choice>, Error> {
+    let fail = |source| Error::Image { file: path.display().to_string(), source };
+    let Some(slices) = image::slices(bytes).map_err(fail)? else {
+        return Ok(None);
+    };
+    if let [only] = slices.as_slice() {
+        return Ok(Some(Choice { bytes: only.data.to_vec(), note: None }));
+    }
+    let names = image::slice_names(&slices);
+    let fitting: Vec<&Slice<'_>> = match profiles.first() {
+        // The report reads the profile again.
+        Some(profile) if !profile.is_read_once() => {
+            let bytes = profile_file::bytes(profile)?;
+            slices.iter().filter(|slice| fits(slice, profile, &bytes, known)).collect()
+        }
+        Some(_) | None => Vec::new(),
+    };
+    let [slice] = fitting.as_slice() else {
+        return Err(fail(ImageError::Universal(names)));
+    };
+    let note = format!("universal file with the slices {names}: only {} fits the profile", slice.name);
+    Ok(Some(Choice { bytes: slice.data.to_vec(), note: Some(note) }))
+}
+
+/// Whether a profile can belong to a slice. The slice must have the word size and the byte order that the command line
+/// gives.
+fn fits(slice: &Slice<'_>, path: &ProfilePath, bytes: &[u8], known: &KnownForm) -> bool {
+    let fits = || {
+        let headers = Headers::read(slice.data).ok()?;
+        let hints = known.hints(headers.hints);
+        if hints.word() != headers.hints.word() || hints.order() != headers.hints.order() {
+            return None;
+        }
+        let profile = profile_file::read_profile(path, bytes, &hints).ok()?.profile;
+        Some(mismatch::find_wrong_addresses(&profile, &headers.code?).is_none())
+    };
+    fits().unwrap_or(false)
 }

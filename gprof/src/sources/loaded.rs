@@ -9,11 +9,11 @@ use gmon::Profile;
 use gmon::side_file::SideFile;
 use self_cell::self_cell;
 
-use super::conservation::Conservation;
 use super::input_files::{ImageFile, InputFiles};
-use super::outside::OutsideImages;
 use super::profile_file::FileInfo;
+use super::shared_objects::OutsideImages;
 use super::side_info::SideInfo;
+use super::side_sum::Conservation;
 use super::stacks::Stacks;
 use crate::program::image::address_space::Images;
 use crate::program::image::{CodeBytes, ProgramCode};
@@ -105,8 +105,8 @@ impl Loaded {
         &self.profile
     }
 
-    /// The calls of all threads, with addresses in the common address space: which functions were entered with each return
-    /// address.
+    /// The calls of all threads, with addresses in the common address space: which functions were entered with each
+    /// return address.
     pub(crate) fn all_calls(&self) -> &[gmon::Arc] {
         self.all_calls.as_deref().unwrap_or(self.profile.arcs())
     }
@@ -147,8 +147,8 @@ impl Loaded {
         &self.sides.conservation
     }
 
-    /// Adds the stacks of the profile's samples, in place of the stacks that were read. Their addresses are those of the
-    /// profile.
+    /// Adds the stacks of the profile's samples, in place of the stacks that were read. Their addresses are those of
+    /// the profile.
     #[must_use]
     pub fn with_stacks(self, stacks: Stacks) -> Loaded {
         Loaded { stacks: Some(stacks), ..self }

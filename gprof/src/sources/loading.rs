@@ -8,19 +8,17 @@ use std::{iter, mem};
 use gmon::side_file::{Place, SideFile};
 use gmon::{Accumulator, Profile};
 
-use super::conservation::Conservation;
 use super::image_runs::{ImageRuns, tell};
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{Loaded, LoadedSides, Parsed, ParsedFiles};
-use super::outside::OutsideImages;
-use super::profile_file::FileInfo;
-use super::profile_sum::ProfileSum;
+use super::profile_file::{FileInfo, ProfileSum};
+use super::shared_objects::OutsideImages;
 use super::shared_objects::{CallsBetween, ObjectImages, SharedObject, SharedObjects};
 use super::side_info::SideInfo;
+use super::side_sum::Conservation;
 use super::stack_tree::StackTree;
 use super::stacks::Stacks;
-use super::threads::Threads;
-use super::{thread, threads};
+use super::threads::{self, Threads};
 use crate::error::Error;
 use crate::program::image::Image;
 use crate::program::image::address_space::{Images, TooLarge};
@@ -96,7 +94,7 @@ impl<'o> Loading<'o> {
     }
 
     /// Parses the images, and reads the profiles of each.
-    pub(super) fn parse<'data>(
+    pub(super) fn parse_files<'data>(
         &mut self,
         files: &'data InputFiles,
         progress: &mut Progress<'_>,
@@ -105,7 +103,7 @@ impl<'o> Loading<'o> {
         let mut profiled = Profiled::default();
         let mut objects = Vec::new();
         for (number, (named, file)) in self.options.images.iter().zip(&files.named).enumerate() {
-            let image = file.parse(self.options)?;
+            let image = file.parse_image(self.options)?;
             let (profile, found) = self.runs(number, (named, file), &image, progress)?;
             profiled.images.push((file.path.clone(), image));
             profiled.profiles.push(profile);
@@ -212,7 +210,7 @@ impl<'o> Loading<'o> {
 
     /// Replaces all counts by those of the threads with a name or number.
     fn take_thread(&mut self, wanted: &str, images: &Images<'_>, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let counts = thread::find(wanted, &self.sides, images, self.profile.histograms())?;
+        let counts = threads::find_thread(wanted, &self.sides, images, self.profile.histograms())?;
         tell(&counts.warnings, progress);
         self.all_calls = Some(self.profile.take_arcs());
         (self.profile, self.stacks, self.outside_images) = (counts.profile, counts.stacks, counts.outside_images);
@@ -274,7 +272,7 @@ impl<'o> Loading<'o> {
         let file = |object: &mut SharedObject| ImageFile::new(object.path.clone(), mem::take(&mut object.bytes));
         let object_files = files.shared_objects.get_or_init(|| objects.iter_mut().map(file).collect());
         for (object, file) in objects.into_iter().zip(object_files) {
-            let image = file.parse(self.options);
+            let image = file.parse_image(self.options);
             if image.is_ok() {
                 tell(&object.sum.mismatches, progress);
                 self.mismatches.extend_from_slice(&object.sum.mismatches);

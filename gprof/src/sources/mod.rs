@@ -4,47 +4,39 @@
 //! This module reads all input files except two kinds: separate files with debug information, which
 //! [`mod@crate::program::image`] finds by itself, and source files, which the annotated source report reads.
 
-mod address_mismatch;
-pub(crate) mod base;
 pub(crate) mod bsd;
-mod build_mismatch;
-mod call_mismatch;
-pub mod conservation;
 pub(crate) mod contents;
-pub(crate) mod cut_words;
-pub(crate) mod extract;
 mod image_runs;
 mod input_files;
 mod loaded;
 mod loading;
-pub mod outside;
-mod parallel;
+mod mismatch;
 pub mod profile_file;
-mod profile_sum;
-mod raw_samples;
+mod rebase;
 mod runs;
 mod shared_objects;
 pub mod side_info;
-mod side_sum;
-mod slide;
+pub mod side_sum;
 mod stack_tree;
 pub mod stacks;
-pub(crate) mod sum;
-mod thread;
 mod threads;
-mod universal;
+pub(crate) mod write;
+
+pub use loaded::Loaded;
+pub use shared_objects::OutsideImages;
 
 use std::sync::Arc;
 
 use gmon::Profile;
 
 use crate::error::Error;
+use crate::program::image;
 use crate::program::image::address_space::Images;
+use crate::question::files::{Comparison, ProfilePath, ProfiledImage};
 use crate::question::options::Options;
 use crate::question::reports::Contents;
 use crate::terminal::progress::Progress;
 use input_files::{ImageFile, InputFiles};
-pub use loaded::Loaded;
 use loaded::{Parsed, ParsedFiles};
 use loading::Loading;
 
@@ -57,7 +49,7 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
     progress.tell("reading the program");
     let files = InputFiles::read(options)?;
     let mut loading = Loading::new(options);
-    let parsed = ParsedFiles::try_new(files, |files| loading.parse(files, progress))?;
+    let parsed = ParsedFiles::try_new(files, |files| loading.parse_files(files, progress))?;
     let loaded = loading.finish(Arc::new(parsed));
     if options.strict && !loaded.mismatches.is_empty() { Err(Error::Mismatch) } else { Ok(loaded) }
 }
@@ -69,11 +61,11 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
 /// When a file cannot be read, or is no image.
 pub(crate) fn check_images(options: &Options) -> Result<(), Error> {
     let files = InputFiles::read(options)?;
-    files.named.iter().try_for_each(|file| file.parse(options).map(|_| ()))
+    files.named.iter().try_for_each(|file| file.parse_image(options).map(|_| ()))
 }
 
-/// Reads the profiles again, with the images as they were read before. Returns `None` if the runs have other shared objects
-/// than before: then everything must be read.
+/// Reads the profiles again, with the images as they were read before. Returns `None` if the runs have other shared
+/// objects than before: then everything must be read.
 ///
 /// # Errors
 ///
@@ -102,11 +94,57 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
     let files = InputFiles { named: vec![ImageFile::new(path, image)], ..InputFiles::default() };
     let parsed = ParsedFiles::try_new(files, |files| {
         let images = match files.named.first() {
-            Some(file) => Images::alone(file.parse(options)?),
+            Some(file) => Images::alone(file.parse_image(options)?),
             None => Images::default(),
         };
         Ok::<_, Error>(Parsed { images, file_map: None })
     })?;
     let contents = Contents { samples: true, calls: true, callers: false };
     Ok(Loaded::without_sides(parsed, profile, contents))
+}
+
+/// Returns the options by which the base is read. An executable file is the image of the profiles that follow; profiles
+/// in front of all images are of the first image of the report. Every other file is a profile, because the profiles of
+/// the BSDs begin with no fixed bytes.
+///
+/// # Errors
+///
+/// When an image of the base has no profiles.
+pub(crate) fn base_options(options: &Options, comparison: &Comparison) -> Result<Options, Error> {
+    let mut images: Vec<ProfiledImage> = Vec::new();
+    let mut current = None;
+    for file in &comparison.base {
+        let (image, profile) = match file {
+            ProfilePath::File(path) if is_image(file) => (Some(path), None),
+            _ => (None, Some(file)),
+        };
+        let of_report = || options.images.first().map(|profiled| &profiled.image);
+        if let Some(image) = image.or_else(|| if current.is_none() { of_report() } else { None }) {
+            current = images.iter().position(|profiled| profiled.image == *image).or_else(|| {
+                images.push(ProfiledImage { image: image.clone(), profiles: Vec::new() });
+                Some(images.len() - 1)
+            });
+        }
+        if let Some(profiled) = current.and_then(|at| images.get_mut(at)) {
+            profiled.profiles.extend(profile.cloned());
+        }
+    }
+    match images.iter().find(|profiled| profiled.profiles.is_empty()) {
+        Some(profiled) => {
+            let image = profiled.image.display();
+            Err(Error::Usage(format!(
+                "'--base={image}': the program has no profiles: name the profiles after it ('--base={image},gmon.out')"
+            )))
+        }
+        None => Ok(Options { images, ..options.clone() }),
+    }
+}
+
+/// Whether a file begins as an image. A file that cannot be read is reported when its profile is read.
+fn is_image(file: &ProfilePath) -> bool {
+    match file {
+        // To open a pipe would take the bytes from the profile's reader.
+        ProfilePath::File(path) if !file.is_read_once() => image::begins_as_image(path),
+        ProfilePath::File(_) | ProfilePath::Stdin => false,
+    }
 }

@@ -1,4 +1,4 @@
-//! Reads one profile.
+//! Reads profiles, several at a time in threads of their own, and adds up the profiles of one image.
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
@@ -7,12 +7,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use gmon::{Bins, Encoding, Form, Hints, Histogram, Profile, RecordCounts, Unit};
+use gmon::{Accumulator, Bins, Encoding, Form, Hints, Histogram, Profile, RecordCounts, Unit};
 
 use crate::error::Error;
 use crate::program::image::files;
-use crate::question::files::ProfilePath;
-use crate::question::profile_form;
+use crate::question::files::{ProfilePath, spelled_encoding};
 use crate::question::reports::Contents;
 
 /// The sampling rate of a profile whose header says zero.
@@ -134,7 +133,7 @@ pub(super) fn unread(file: String, source: io::Error) -> Error {
 /// # Errors
 ///
 /// When the bytes are not a profile.
-pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<ProfileFile, Error> {
+pub(super) fn read_profile(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<ProfileFile, Error> {
     let fail = |source: gmon::Error| Error::Profile { file: path.to_string(), source };
     let hints = match path {
         ProfilePath::Stdin => *hints,
@@ -148,7 +147,7 @@ pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<P
             Error::Compressed { file, command }
         }
         gmon::Error::Ambiguous { candidates, .. } => {
-            let forms = candidates.iter().map(|candidate| profile_form::spelled(*candidate)).collect();
+            let forms = candidates.iter().map(|candidate| spelled_encoding(*candidate)).collect();
             Error::AmbiguousProfile { file: path.to_string(), forms }
         }
         error => fail(error),
@@ -209,11 +208,140 @@ fn saturated(profile: &Profile, form: Form) -> usize {
     counted.flat_map(Histogram::hit).filter(|(_, bin)| *bin == greatest.into()).count()
 }
 
+/// The sum of profiles, with what is known about their files.
+#[derive(Default)]
+pub(super) struct ProfileSum {
+    sum: Accumulator,
+    /// A sum of one bin for each profile that has samples, of this image and of other images. Profiles whose samples
+    /// cannot be added here cannot stand in one report.
+    units: Accumulator,
+    /// What kinds of data the profiles contain.
+    pub(super) contents: Contents,
+    /// The contents of each file.
+    pub(super) files: Vec<FileInfo>,
+    /// The number of samples outside the image that the profiles had.
+    pub(super) elsewhere: u64,
+    /// Warnings about profiles that do not match the image.
+    pub(super) mismatches: Vec<String>,
+}
+
+impl ProfileSum {
+    /// Makes an empty sum. Its profiles must be compatible with the sums of other images.
+    pub(super) fn compatible_with(others: &Accumulator) -> ProfileSum {
+        ProfileSum { units: others.clone(), ..ProfileSum::default() }
+    }
+
+    /// Adds a profile. `mismatch` is the warning if the profile does not match the image.
+    ///
+    /// # Errors
+    ///
+    /// When the profile is not compatible with the earlier profiles of this image or of another image.
+    pub(super) fn add(&mut self, path: &ProfilePath, file: ProfileFile, mismatch: Option<String>) -> Result<(), Error> {
+        let ProfileFile { profile, contents, info, elsewhere, .. } = file;
+        self.elsewhere = self.elsewhere.saturating_add(elsewhere);
+        self.files.push(info);
+        self.contents.join(contents);
+        self.mismatches.extend(mismatch.map(|mismatch| format!("{path}: {mismatch}")));
+        self.add_profile(profile).map_err(|source| Error::Profile { file: path.to_string(), source })
+    }
+
+    /// Adds counts that come from a side file.
+    ///
+    /// # Errors
+    ///
+    /// As [`ProfileSum::add`].
+    pub(super) fn add_counts(&mut self, profile: Profile) -> Result<(), gmon::Error> {
+        self.contents.join(Contents {
+            samples: !profile.histograms().is_empty(),
+            calls: !profile.arcs().is_empty(),
+            callers: false,
+        });
+        self.add_profile(profile)
+    }
+
+    fn add_profile(&mut self, profile: Profile) -> Result<(), gmon::Error> {
+        // Histograms of different images may have different bin sizes, but their samples must have the same unit.
+        let unit = |first: &Histogram| Histogram::new(0..1, first.unit(), vec![0_u16]).ok();
+        let unit = Profile::of_samples(profile.histograms().first().and_then(unit))?;
+        self.sum.add(profile)?;
+        self.units.add(unit)
+    }
+
+    /// Adds the profiles that follow these. Returns `None` when the profiles are not compatible.
+    pub(super) fn append(&mut self, later: ProfileSum) -> Option<()> {
+        self.sum.add(later.sum.finish_in_order()).ok()?;
+        self.units.add(later.units.finish()).ok()?;
+        self.contents.join(later.contents);
+        self.elsewhere = self.elsewhere.saturating_add(later.elsewhere);
+        self.files.extend(later.files);
+        self.mismatches.extend(later.mismatches);
+        Some(())
+    }
+
+    /// The units that sums of other images must be compatible with.
+    pub(super) fn units(&self) -> &Accumulator {
+        &self.units
+    }
+
+    /// Adds the units of other images, and returns the units of all. Returns `None` when the units are not
+    /// compatible.
+    pub(super) fn join_units(&mut self, others: &Accumulator) -> Option<Accumulator> {
+        self.units.add(others.clone().finish()).ok()?;
+        Some(self.units.clone())
+    }
+
+    /// The unit of the samples. Without samples, the unit is a second with this rate.
+    pub(super) fn unit(&self, profrate: u32) -> Unit {
+        self.units.clone().finish().histograms().first().map_or(Unit::seconds(profrate), Histogram::unit)
+    }
+
+    /// The sum, and the units that sums of other images must be compatible with.
+    pub(super) fn finish(self) -> (Profile, Accumulator) {
+        (self.sum.finish_in_order(), self.units)
+    }
+}
+
+/// The number of items that are worth a thread.
+const WORTH_A_THREAD: usize = 8;
+
+/// Hands consecutive chunks of a list to threads, and returns the results in the order of the list. This thread
+/// handles the first chunk and calls `tell` before each item; other threads call a function that does nothing. If the
+/// system refuses a thread, this thread handles its chunk too.
+///
+/// Returns `None` when the items are too few for two threads, or when the result of a chunk is `None`.
+pub(super) fn map_chunks<T: Sync, R: Send>(
+    items: &[T],
+    read: impl Fn(&[T], &mut dyn FnMut()) -> Option<R> + Sync,
+    tell: &mut dyn FnMut(),
+) -> Option<Vec<R>> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(items.len() / WORTH_A_THREAD);
+    if threads < 2 {
+        return None;
+    }
+    let mut chunks = items.chunks(items.len().div_ceil(threads));
+    let first = chunks.next()?;
+    let read = &read;
+    thread::scope(|scope| {
+        let in_a_thread = |chunk| thread::Builder::new().spawn_scoped(scope, move || read(chunk, &mut || {})).ok();
+        let others: Vec<_> = chunks.map(|chunk| (chunk, in_a_thread(chunk))).collect();
+        let first = read(first, tell);
+        // This joins every thread, whatever its result.
+        let others: Vec<_> = others
+            .into_iter()
+            .map(|(chunk, other)| match other {
+                Some(other) => other.join().ok().flatten(),
+                None => read(chunk, tell),
+            })
+            .collect();
+        std::iter::once(first).chain(others).collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use gmon::{Counter, CounterWidth, DataModel, Order};
-
     use super::*;
+    use gmon::{Counter, CounterWidth, DataModel, Order};
 
     /// The number of full counters in a file of this form with one bin of this count.
     fn full(form: Form, bins: impl Into<Bins>) -> usize {
@@ -224,7 +352,7 @@ mod tests {
         let encoding = Encoding::new(form, DataModel::Lp64, Order::Little);
         let bytes = gmon::write(&Profile::of_samples(vec![histogram]).unwrap(), encoding).unwrap();
         let hints = Hints::new().with_form(form).with_model(DataModel::Lp64).with_order(Order::Little);
-        parse(&ProfilePath::Stdin, &bytes, &hints).unwrap().info.saturated
+        read_profile(&ProfilePath::Stdin, &bytes, &hints).unwrap().info.saturated
     }
 
     #[test]

@@ -6,16 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gmon::{Accumulator, Hints, Profile};
 
-use super::address_mismatch;
-use super::call_mismatch::CallCheck;
-use super::parallel;
-use super::profile_file::{self, ProfileFile};
-use super::profile_sum::ProfileSum;
-use super::raw_samples;
+use super::mismatch::{self, CallCheck};
+use super::profile_file::{self, ProfileFile, ProfileSum};
 use super::shared_objects::{Program, RunFiles};
-use super::side_info;
 use super::side_sum::SideSum;
-use super::slide;
+use super::{rebase, side_info};
 use crate::error::Error;
 use crate::question::files::ProfilePath;
 use crate::terminal::progress::Progress;
@@ -112,13 +107,13 @@ impl Reading<'_> {
                 continue;
             }
             runs.files.push(beside);
-            let mut file = self.parse(path, &bytes)?;
-            slide::undo(&mut file.profile, self.sampled.as_ref());
-            file.elsewhere = raw_samples::keep_program(&mut file.profile, &self.code);
+            let mut file = self.parse_profile(path, &bytes)?;
+            rebase::undo_slide(&mut file.profile, self.sampled.as_ref());
+            file.elsewhere = rebase::keep_program(&mut file.profile, &self.code);
             if let Some(side) = &side {
                 (file.info.rank, file.info.host) = side_info::process(side);
             }
-            let other = raw_samples::mismatch(&file.profile, file.elsewhere, &self.code);
+            let other = rebase::samples_elsewhere(&file.profile, file.elsewhere, &self.code);
             let mismatch = other.or_else(|| self.mismatch(&file.profile, runs.files.last()));
             let samples = file.samples();
             runs.sum.add(path, file, mismatch)?;
@@ -129,11 +124,11 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn parse(&self, path: &ProfilePath, bytes: &[u8]) -> Result<ProfileFile, Error> {
-        let first = profile_file::parse(path, bytes, &self.hints);
+    fn parse_profile(&self, path: &ProfilePath, bytes: &[u8]) -> Result<ProfileFile, Error> {
+        let first = profile_file::read_profile(path, bytes, &self.hints);
         match self.old {
             Some(old) if first.as_ref().map_or(true, ProfileFile::is_old) => {
-                profile_file::parse(path, bytes, &old).or(first)
+                profile_file::read_profile(path, bytes, &old).or(first)
             }
             _ => first,
         }
@@ -149,8 +144,8 @@ impl Reading<'_> {
     fn mismatch(&self, profile: &Profile, beside: Option<&RunFiles>) -> Option<String> {
         let is_known = beside.is_some_and(|beside| matches!(beside.program, Program::Other(..)));
         let calls = self.calls.as_ref().filter(|_| !is_known);
-        let expected = address_mismatch::expected(&self.code, self.sampled.as_ref());
-        address_mismatch::find(profile, &expected).or_else(|| calls?.find(profile))
+        let expected = mismatch::expected_addresses(&self.code, self.sampled.as_ref());
+        mismatch::find_wrong_addresses(profile, &expected).or_else(|| calls?.find(profile))
     }
 
     /// Reads many profiles on all cores. Returns `None` when the profiles are few, when one of them can be read only
@@ -164,7 +159,7 @@ impl Reading<'_> {
             // No thread reads a pipe.
             self.each(chunk, done, (tell, &mut |_| {}), &mut runs).ok().map(|()| runs)
         };
-        let mut chunks = parallel::map_chunks(paths, read, tell)?.into_iter();
+        let mut chunks = profile_file::map_chunks(paths, read, tell)?.into_iter();
         let mut all = chunks.next()?;
         for later in chunks {
             all.append(later)?;

@@ -32,8 +32,9 @@ enum Target {
 }
 
 impl StackTree {
-    /// Adds the stacks of a side file. `address` returns the address of a place in code in the common address space of the
-    /// images, if the place is in an image. `thread` returns the index of a thread of the side file among all threads.
+    /// Adds the stacks of a side file. `address` returns the address of a place in code in the common address space of
+    /// the images, if the place is in an image. `thread` returns the index of a thread of the side file among all
+    /// threads.
     pub(super) fn add(
         &mut self,
         side: &SideFile,
@@ -46,8 +47,8 @@ impl StackTree {
         }
     }
 
-    /// Adds the stacks of the threads that have an index among all threads. Ticks without a stack belong to no thread and are
-    /// left out.
+    /// Adds the stacks of the threads that have an index among all threads. Ticks without a stack belong to no thread
+    /// and are left out.
     pub(super) fn add_threads(
         &mut self,
         side: &SideFile,

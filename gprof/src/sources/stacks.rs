@@ -10,8 +10,8 @@ use gmon::side_file::CutReason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Place {
-    /// An address in an image, in the common address space of the images. The address is a return address if the node has
-    /// children, and the program counter if the node has ticks. A node may be both.
+    /// An address in an image, in the common address space of the images. The address is a return address if the node
+    /// has children, and the program counter if the node has ticks. A node may be both.
     Code(u64),
     /// The kernel.
     Kernel,
@@ -71,7 +71,8 @@ pub struct Thread {
     pub name: Vec<u8>,
     /// The system's number of the thread; `None` for several threads.
     pub number: Option<u64>,
-    /// The calls that the thread made, with addresses in the common address space; empty if the run did not count by thread.
+    /// The calls that the thread made, with addresses in the common address space; empty if the run did not count by
+    /// thread.
     pub calls: Vec<Arc>,
 }
 
@@ -122,24 +123,25 @@ impl Stacks {
         *sum = sum.saturating_add(ticks);
     }
 
-    /// Counts a profile with this many ticks. `has_stacks` tells whether the stacks of the profile's ticks are in this tree.
+    /// Counts a profile with this many ticks. `has_stacks` tells whether the stacks of the profile's ticks are in this
+    /// tree.
     pub fn add_profile(&mut self, ticks: u64, has_stacks: bool) {
         let Profiles { count, ticks: sum } = if has_stacks { &mut self.covered } else { &mut self.uncovered };
         *count = count.saturating_add(1);
         *sum = sum.saturating_add(ticks);
     }
 
-    /// Counts a profile that is a sum of runs with stacks and of runs without. `ticks` are those of the runs with stacks,
-    /// `without` those of the others.
+    /// Counts a profile that is a sum of runs with stacks and of runs without. `ticks` are those of the runs with
+    /// stacks, `without` those of the others.
     pub fn add_partial(&mut self, ticks: u64, without: u64) {
         self.add_profile(ticks, true);
         let Profiles { count, ticks: sum } = &mut self.partial;
         (*count, *sum) = (count.saturating_add(1), sum.saturating_add(without));
     }
 
-    /// Makes callers of `main` outermost functions if they were cut because they have no unwind table: beyond them is the start of a C
-    /// library without tables. `main` has the addresses of the function `main`, and the address behind them, which a return address
-    /// can be.
+    /// Makes callers of `main` outermost functions if they were cut because they have no unwind table: beyond them is
+    /// the start of a C library without tables. `main` has the addresses of the function `main`, and the address behind
+    /// them, which a return address can be.
     pub(super) fn end_at_callers_of(&mut self, main: &RangeInclusive<u64>) {
         // Whether a node has callees, and none but `main`.
         let mut calls_main: Vec<Option<bool>> = vec![None; self.nodes.len()];
@@ -170,8 +172,8 @@ impl Stacks {
         &self.threads
     }
 
-    /// Returns the stacks of each thread: element `n` has those of the thread with index `n`, and the last element those of no
-    /// thread. The elements have no threads of their own, and count no profiles.
+    /// Returns the stacks of each thread: element `n` has those of the thread with index `n`, and the last element
+    /// those of no thread. The elements have no threads of their own, and count no profiles.
     #[must_use]
     pub fn by_thread(&self) -> Vec<Stacks> {
         let rest = self.threads.len();
@@ -213,8 +215,8 @@ impl Stacks {
         self.uncovered
     }
 
-    /// Returns the profiles that are sums of runs with stacks and of runs without, with the ticks of the latter runs. These
-    /// profiles also count as profiles with stacks, with the ticks of the other runs.
+    /// Returns the profiles that are sums of runs with stacks and of runs without, with the ticks of the latter runs.
+    /// These profiles also count as profiles with stacks, with the ticks of the other runs.
     #[must_use]
     pub fn partial(&self) -> Profiles {
         self.partial
@@ -239,7 +241,8 @@ mod tests {
 
     #[test]
     fn callers_of_main_without_a_table_are_outermost_functions() {
-        /// The parents of all nodes below a cut for a reason, and below a thread: a caller of `main`, and what the caller calls.
+        /// The parents of all nodes below a cut for a reason, and below a thread: a caller of `main`, and what the
+        /// caller calls.
         fn parents(reason: CutReason, ticks: u64, callees: &[u64]) -> Vec<Option<u32>> {
             let mut stacks = Stacks::new();
             let thread = stacks.push(None, Place::Thread(0), 0);

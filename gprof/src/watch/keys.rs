@@ -40,8 +40,8 @@ impl Keys {
         !self.held.is_empty()
     }
 
-    /// Returns the next key. If `is_all`, the terminal sends no further bytes for the same key: an Escape byte at the end is
-    /// the Escape key, and not the beginning of a sequence.
+    /// Returns the next key. If `is_all`, the terminal sends no further bytes for the same key: an Escape byte at the
+    /// end is the Escape key, and not the beginning of a sequence.
     pub(super) fn next(&mut self, is_all: bool) -> Option<Key> {
         loop {
             let (used, key) = decode(&self.held, is_all)?;

@@ -3,8 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::status::{State, Status};
-use super::table::Names;
+use super::table::{Names, State, Status};
 use super::target::{Process, Stamp, Target};
 use crate::error::Error;
 use crate::model;
@@ -56,7 +55,8 @@ pub(super) fn show(target: &Target, display: &mut dyn Display) -> Result<(), Err
         let next = match loaded {
             Ok(loaded) => Watched { target, display, image, warnings }.show(&loaded, before)?,
             Err(error) => {
-                // A program that cannot be read at the start is no program; later, it may be on its way to the next build.
+                // A program that cannot be read at the start is no program; later, it may be on its way to the next
+                // build.
                 if std::mem::take(&mut is_first) {
                     sources::check_images(&target.options)?;
                 }

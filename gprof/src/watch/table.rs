@@ -1,10 +1,99 @@
-//! The table of functions: its rows in the order that the user wants, and their text.
+//! What a reading shows, without a terminal: what is known of the run, and the table of functions with its rows in the
+//! order that the user wants.
 
 use std::cmp::Reverse;
+use std::time::{Duration, SystemTime};
 
 use crate::model::moment::{FunctionCounts, Moment};
 use crate::model::ordered::Ordered;
 use crate::program::symbols::functions::FunctionId;
+
+/// Whether the program still runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum State {
+    /// There is no profile yet.
+    #[default]
+    Waiting,
+    Running,
+    /// The program has ended and has written its last profile.
+    Ended,
+    /// The program does not run, but has not finished its profile.
+    Killed,
+    /// The profile does not tell its process, or the process is on another machine.
+    Unknown,
+}
+
+impl State {
+    /// Whether nothing more will be counted.
+    pub(super) fn is_over(self) -> bool {
+        matches!(self, State::Ended | State::Killed)
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            State::Waiting => "waiting for a profile",
+            State::Running => "running",
+            State::Ended => "the program has ended",
+            State::Killed => "the program was killed",
+            State::Unknown => "not known whether the program runs",
+        }
+    }
+}
+
+/// What is known of the run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Status {
+    /// The path of the program.
+    pub(super) program: String,
+    /// The number of the process.
+    pub(super) pid: Option<u32>,
+    /// The machine, if it is another one.
+    pub(super) host: Option<String>,
+    pub(super) state: State,
+    /// When the profile was begun.
+    pub(super) start: Option<SystemTime>,
+    /// When the counts were read, or when the program ended.
+    pub(super) end: Option<SystemTime>,
+    /// All samples.
+    pub(super) samples: f64,
+    /// The samples per second in the last period.
+    pub(super) per_second: Option<f64>,
+    /// Something that the user should know: why there is no newer profile, or a warning about the files.
+    pub(super) message: Option<String>,
+}
+
+impl Status {
+    /// The time from the start of the profile to its last counts.
+    fn run_time(&self) -> Option<Duration> {
+        self.end?.duration_since(self.start?).ok()
+    }
+
+    /// The line about the program.
+    pub(super) fn program_line(&self) -> String {
+        let pid = self.pid.map_or(String::new(), |pid| format!("  pid {pid}"));
+        let host = self.host.as_ref().map_or(String::new(), |host| format!(" on {host}"));
+        format!("{}{pid}{host}  {}", self.program, self.state.text())
+    }
+
+    /// The line about the counts.
+    pub(super) fn counts_line(&self) -> String {
+        let time = self.run_time().map_or(String::new(), |time| format!("run time {}  ", run_time(time)));
+        let rate = self.per_second.filter(|_| !self.state.is_over());
+        let rate = rate.map_or(String::new(), |rate| format!("  {rate:.1} samples/s"));
+        format!("{time}{:.0} samples{rate}", self.samples)
+    }
+}
+
+/// Spells the time that a program ran: `7.3 s`, `2:05`, or `26:02:05`.
+fn run_time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{}.{} s", rest, time.subsec_millis() / 100),
+        (0, _) => format!("{minutes}:{rest:02}"),
+        _ => format!("{hours}:{minutes:02}:{rest:02}"),
+    }
+}
 
 /// Returns the name of a function, without control characters.
 pub(super) type Names<'a> = dyn Fn(FunctionId) -> String + 'a;
@@ -95,5 +184,39 @@ impl<'a> Table<'a> {
     /// The self time of a row as a percentage of the time of all functions.
     pub(super) fn percent(&self, counts: &FunctionCounts) -> f64 {
         if self.moment.total > 0.0 { 100.0 * counts.own / self.moment.total } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines() {
+        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
+        let mut status = Status {
+            program: "./prog".to_owned(),
+            pid: Some(42),
+            state: State::Running,
+            start: Some(start),
+            end: Some(start + Duration::from_millis(62_500)),
+            samples: 6230.0,
+            per_second: Some(99.96),
+            ..Status::default()
+        };
+        assert_eq!(status.program_line(), "./prog  pid 42  running");
+        assert_eq!(status.counts_line(), "run time 1:02  6230 samples  100.0 samples/s");
+        (status.state, status.host) = (State::Ended, Some("node7".to_owned()));
+        assert_eq!(status.program_line(), "./prog  pid 42 on node7  the program has ended");
+        assert_eq!(status.counts_line(), "run time 1:02  6230 samples");
+        let nothing = Status { program: "a.out".to_owned(), ..Status::default() };
+        assert_eq!([nothing.program_line(), nothing.counts_line()], ["a.out  waiting for a profile", "0 samples"]);
+    }
+
+    #[test]
+    fn times() {
+        let spelled = |seconds: f64| run_time(Duration::from_secs_f64(seconds));
+        assert_eq!([0.0, 59.96, 60.0, 3599.0].map(spelled), ["0.0 s", "59.9 s", "1:00", "59:59"]);
+        assert_eq!([3600.0, 93_725.0].map(spelled), ["1:00:00", "26:02:05"]);
     }
 }

@@ -1,5 +1,5 @@
-//! Bounds of inclusive times: random programs run in a simulator that knows their stacks, and cases in which both bounds
-//! are the truth.
+//! Bounds of inclusive times: random programs run in a simulator that knows their stacks, and cases in which both
+//! bounds are the truth.
 
 use gmon::{Arc, Histogram, Profile, Unit};
 use gprof::BoundsDoubt;
@@ -31,8 +31,8 @@ struct Program {
     is_counted: Vec<bool>,
     calls: Vec<Vec<Option<usize>>>,
     calls_outside: Vec<Option<usize>>,
-    /// How far behind its beginning a function calls. The largest distance leads to the beginning of the next function, as
-    /// if the call did not return.
+    /// How far behind its beginning a function calls. The largest distance leads to the beginning of the next function,
+    /// as if the call did not return.
     offset: u64,
     /// The size of a bin, and the distance of the first bin from the first function.
     bin: u64,
@@ -135,8 +135,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..120)
 }
 
-/// Runs a program that a text describes. A letter is a call, what follows in parentheses happens during the call, and a dot is
-/// a tick. `m` is `main`, `o` is code outside, and `s` is `_start`. The functions `h` and `_start` have no counters.
+/// Runs a program that a text describes. A letter is a call, what follows in parentheses happens during the call, and a
+/// dot is a tick. `m` is `main`, `o` is code outside, and `s` is `_start`. The functions `h` and `_start` have no
+/// counters.
 fn script(text: &str) -> Run {
     let letters = "mabcdefghs";
     let is_counted = letters.chars().map(|letter| !"hs".contains(letter)).collect();
@@ -152,8 +153,8 @@ fn script(text: &str) -> Run {
     program.run(&[steps.collect()])
 }
 
-/// Checks that runs with the same profile reach the bounds of all functions that they call: no other profile-based bounds
-/// could be closer.
+/// Checks that runs with the same profile reach the bounds of all functions that they call: no other profile-based
+/// bounds could be closer.
 fn assert_tight(texts: &[&str]) {
     let runs: Vec<Run> = texts.iter().map(|text| script(text)).collect();
     let sorted = |run: &Run| {

@@ -49,8 +49,8 @@ pub(crate) fn image(table: &Table) -> Vec<u8> {
     image_with_code(table, &[])
 }
 
-/// Returns an ELF file for x86-64 with these symbols. The code from [`LOW`] to `end` begins with these bytes, and is zero
-/// behind them.
+/// Returns an ELF file for x86-64 with these symbols. The code from [`LOW`] to `end` begins with these bytes, and is
+/// zero behind them.
 pub(crate) fn image_with_code(table: &Table, bytes: &[u8]) -> Vec<u8> {
     const HEADER: usize = 64;
     const PROGRAM_HEADER: usize = 56;

@@ -33,7 +33,8 @@ fn check_transcript(directory: &str, name: &str) {
     for section in format!("\n{transcript}").split("\n$ gprof ").skip(1) {
         let (line, expected) = section.split_once('\n').unwrap_or((section, ""));
         let options = line.strip_suffix(&format!(" {name} {name}.gmon")).unwrap();
-        // Orders follow a rule of our own, sources are in another directory, and the description of a profile has its path.
+        // Orders follow a rule of our own, sources are in another directory, and the description of a profile has its
+        // path.
         if options.split(' ').any(|option| ["-r", "-A", "-i"].contains(&option) || option.starts_with("-J")) {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Measured inclusive times: random programs run in a simulator that knows which function called which, also after a tail
-//! call has removed the caller's frame.
+//! Measured inclusive times: random programs run in a simulator that knows which function called which, also after a
+//! tail call has removed the caller's frame.
 
 mod reports;
 mod simulator;
@@ -114,8 +114,8 @@ proptest! {
         prop_assert_eq!((sums.doubtful, sums.whole), (0, sums.stacks));
     }
 
-    /// With tail calls, some of which go through a register, the times are the truth wherever the report does not say that it
-    /// is in doubt.
+    /// With tail calls, some of which go through a register, the times are the truth wherever the report does not say
+    /// that it is in doubt.
     #[test]
     fn what_is_certain_is_true(program in program(2), through_register in jumps(), steps in steps()) {
         let program = Program { through_register, ..program };
@@ -178,7 +178,8 @@ proptest! {
         }
     }
 
-    /// Functions that jump to one later function, and sites that call one function: the arcs always determine the truth.
+    /// Functions that jump to one later function, and sites that call one function: the arcs always determine the
+    /// truth.
     #[test]
     fn arcs_determine_what_is_gone(program in program(1), steps in steps()) {
         let mut program = program;
@@ -249,7 +250,8 @@ const DEAR: usize = 1;
 const CHEAP: usize = 2;
 const SPIN: usize = 3;
 
-/// A program in which `main` calls `dear` and `cheap` at sites 0 and 1, and one of the two at site 2, through a pointer.
+/// A program in which `main` calls `dear` and `cheap` at sites 0 and 1, and one of the two at site 2, through a
+/// pointer.
 fn by_hand(tails: &[(usize, usize)]) -> Program {
     let mut sites = vec![vec![Site::Direct(SPIN); SITES]; NAMES.len()];
     sites[MAIN] =
@@ -290,8 +292,8 @@ fn a_call_through_a_pointer_is_in_doubt_only_if_a_jump_leads_there() {
     assert_eq!(times(&by_hand(&[]), &[direct.as_slice(), &called].concat()), ([2, 1, 0, 1], 0));
 }
 
-/// Checks a program whose `dear` reaches `spin` by its first jump, and by its second jump through `cheap`. A report shows
-/// `cheap` in none of the stacks; if `cheap` was called at all, the report says that each stack may have `cheap`.
+/// Checks a program whose `dear` reaches `spin` by its first jump, and by its second jump through `cheap`. A report
+/// shows `cheap` in none of the stacks; if `cheap` was called at all, the report says that each stack may have `cheap`.
 fn check_two_ways(program: &Program) {
     let short = [Step::Call(0, 0), Step::Tail(0), Step::Tick(0), Step::Return];
     let long = [Step::Call(0, 0), Step::Tail(1), Step::Tail(0), Step::Tick(0), Step::Return];

@@ -27,8 +27,8 @@ fn with_profile(
     check(&gprof::analyze(&loaded, &options, &mut sink()).unwrap());
 }
 
-/// Analyzes a program whose functions have these samples, and calls (from, to, count). Function 9 is code outside of all
-/// functions.
+/// Analyzes a program whose functions have these samples, and calls (from, to, count). Function 9 is code outside of
+/// all functions.
 fn with_analysis(
     words: &str,
     functions: &[(&'static [u8], u64)],
@@ -250,7 +250,8 @@ fn stacks_divide_bins() {
     assert_eq!((samples(None), samples(Some(main_and_f()))), (vec![0.04, 0.04], vec![0.05, 0.03]));
 }
 
-/// `main` and `f` with stacks of two threads and of no thread: the calls of each thread, and its ticks in `main` and `f`.
+/// `main` and `f` with stacks of two threads and of no thread: the calls of each thread, and its ticks in `main` and
+/// `f`.
 fn threads(parts: [(&str, u64, [u64; 2]); 2], of_none: u64) -> Stacks {
     let mut stacks = Stacks::new();
     for (name, count, [own, below]) in parts {

@@ -73,8 +73,8 @@ fn with_program<T>(names: &[&'static str], calls: &[(usize, usize, u64)], check:
     check(&gprof::analyze(&loaded, &options, &mut sink()).unwrap())
 }
 
-/// The pictures of three programs: with stacks, without, and with hostile names. The first test writes the files, because the clients of
-/// other tests read them.
+/// The pictures of three programs: with stacks, without, and with hostile names. The first test writes the files,
+/// because the clients of other tests read them.
 fn all() -> &'static [PathBuf] {
     static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
     FILES.get_or_init(|| {

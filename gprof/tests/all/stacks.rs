@@ -216,7 +216,8 @@ fn a_tree_without_an_arc() {
     });
 }
 
-/// Where frames in the middle of a stack are missing, the functions on both sides have their time, and no arc leads over the gap.
+/// Where frames in the middle of a stack are missing, the functions on both sides have their time, and no arc leads
+/// over the gap.
 #[test]
 fn a_gap_in_the_middle_of_a_stack_takes_no_time_from_the_outer_end() {
     let mut stacks = Stacks::new();

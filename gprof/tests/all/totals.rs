@@ -70,7 +70,8 @@ fn runtime(analysis: &Analysis<'_>) -> Vec<bool> {
     analysis.functions().map(|id| analysis.function(id).symbol == b"mcount").collect()
 }
 
-/// Compares the sums of the rows, and of the text of the flat profile, with the statistics and with the calls of functions.
+/// Compares the sums of the rows, and of the text of the flat profile, with the statistics and with the calls of
+/// functions.
 fn rows_have_the_same_sums(analysis: &Analysis<'_>, profile: &Profile, calls: &[u64]) -> Result<(), TestCaseError> {
     let (stats, magnitude) = (analysis.stats(), magnitude(profile));
     let rows: Vec<_> = analysis.flat_rows().collect();

@@ -243,8 +243,8 @@ impl Profile {
         clock::stop();
     }
 
-    /// Starts the profile in the child of a fork, which has no other handler: pending ticks belong to the parent. On some systems the
-    /// child has ticks only after a call of its own.
+    /// Starts the profile in the child of a fork, which has no other handler: pending ticks belong to the parent. On
+    /// some systems the child has ticks only after a call of its own.
     pub(crate) fn begin_in_child(&self, handler: Handler) {
         let pending = self.pending();
         // SAFETY: whole pages of the mapping, and this is the only thread.

@@ -36,9 +36,9 @@ pub(crate) enum Variable {
     Children,
     /// `GMON_DUMP_SIGNAL`: the signal that makes the runtime write the file while the program continues.
     DumpSignal,
-    /// The first of the variables in which launchers of parallel jobs tell a process its rank: Open MPI, PMIx, MPICH and its
-    /// relatives, MVAPICH, and Slurm. The first that has a number counts. Slurm is last, because a launcher that runs inside a job of
-    /// Slurm passes on the launcher's own number.
+    /// The first of the variables in which launchers of parallel jobs tell a process its rank: Open MPI, PMIx, MPICH
+    /// and its relatives, MVAPICH, and Slurm. The first that has a number counts. Slurm is last, because a launcher
+    /// that runs inside a job of Slurm passes on the launcher's own number.
     FirstRank,
 }
 

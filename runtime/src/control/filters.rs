@@ -38,8 +38,8 @@ fn prepare(buffer: &Buffer, must_move: bool) {
     }
 }
 
-/// Prepares for the loss of `/proc` or of the way to the directory: reads the list of loaded objects, and holds the directory
-/// open. With `with_files`, the process will not be able to open files, so the files are opened too.
+/// Prepares for the loss of `/proc` or of the way to the directory: reads the list of loaded objects, and holds the
+/// directory open. With `with_files`, the process will not be able to open files, so the files are opened too.
 pub(crate) fn hold(with_files: bool) {
     if is_profiled() {
         exclusively(NOBODY, &mut || {

@@ -197,11 +197,11 @@ fn settle_calls(counter: Counter, from: usize, to: usize, count: u64) {
     }
 }
 
-/// Settles the addresses of calling contexts in objects that are gone. Other objects keep their addresses, so that later samples
-/// find the same nodes. `places` returns the places of an address before and now.
+/// Settles the addresses of calling contexts in objects that are gone. Other objects keep their addresses, so that
+/// later samples find the same nodes. `places` returns the places of an address before and now.
 ///
-/// Samples that came while a thread was in `dlclose` are settled in each case. As other samples since the previous look, they
-/// belong to the object that is there now.
+/// Samples that came while a thread was in `dlclose` are settled in each case. As other samples since the previous
+/// look, they belong to the object that is there now.
 fn settle_contexts(has_changed: bool, places: impl Fn(usize) -> (usize, usize)) {
     let is_in_object = |place| objects::is_object(objects::number(place));
     contexts::settle(has_changed, |pc, is_while_closing| {
@@ -230,8 +230,8 @@ pub(crate) unsafe fn settle_live() {
     }
 }
 
-/// Passes every arc to `each`, as the places of the caller and the called function, the count, and the thread. An arc may occur
-/// several times.
+/// Passes every arc to `each`, as the places of the caller and the called function, the count, and the thread. An arc
+/// may occur several times.
 ///
 /// # Safety
 ///

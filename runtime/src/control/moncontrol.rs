@@ -70,7 +70,8 @@ const SCALE: u32 = 0x8000;
 
 /// Starts profiling the addresses from `lowpc` to `highpc`; the file is in `directory`, or in the current directory.
 /// With `live`, the process counts in the file itself if possible. Only the first call has an effect. A failure is
-/// reported in one line, and the program runs on. Signals should be blocked; the thread will block the signals `blocked`.
+/// reported in one line, and the program runs on. Signals should be blocked; the thread will block the signals
+/// `blocked`.
 pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live: bool, blocked: SignalSet) {
     if STARTED.swap(true, SeqCst) {
         return;
@@ -386,7 +387,8 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
     set_blocked_signals(blocked);
 }
 
-/// Reads the list once. The first part of the result says whether this thread was the writer meanwhile: see [`become_writer_soon`].
+/// Reads the list once. The first part of the result says whether this thread was the writer meanwhile: see
+/// [`become_writer_soon`].
 ///
 /// # Safety
 ///

@@ -1,6 +1,7 @@
 //! `GMON_ONLY`: which programs are profiled.
 
-/// Whether a program is to be profiled: the name behind the last slash of its path matches the pattern, or, behind a `!`, does not.
+/// Whether a program is to be profiled: the name behind the last slash of its path matches the pattern, or, behind a
+/// `!`, does not.
 pub(super) fn is_wanted(pattern: &[u8], path: &[u8]) -> bool {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     match pattern.strip_prefix(b"!") {
@@ -12,8 +13,8 @@ pub(super) fn is_wanted(pattern: &[u8], path: &[u8]) -> bool {
 /// Whether a pattern matches a whole name: `*` matches any bytes, and `?` one byte.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut pattern, mut name) = (pattern, name);
-    // What follows the last `*`, and the bytes of the name that this `*` has not taken. An earlier `*` need not take more: what the last
-    // one takes can be anything.
+    // What follows the last `*`, and the bytes of the name that this `*` has not taken. An earlier `*` need not take
+    // more: what the last one takes can be anything.
     let mut retry: Option<(&[u8], &[u8])> = None;
     loop {
         match (pattern.split_first(), name.split_first()) {

@@ -133,8 +133,8 @@ impl<R: Summand> Rows<R> {
     }
 }
 
-/// Maps more memory for rows of this size if more than half of the capacity is used; false if there is no room for another
-/// row. This function exists once, whatever the rows are.
+/// Maps more memory for rows of this size if more than half of the capacity is used; false if there is no room for
+/// another row. This function exists once, whatever the rows are.
 fn enlarge(
     size: usize,
     place: &AtomicPtr<u8>,

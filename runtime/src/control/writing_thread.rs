@@ -23,7 +23,8 @@ pub(super) fn exclusively(after: usize, work: &mut dyn Work) {
     if become_writer() {
         // If a seccomp filter prevents blocking signals, the program's handlers may run here, and the writer's stack
         // has no room for them. valgrind warns about a change of stacks.
-        // A kernel that writes the file itself leaves little to do, and may forbid system calls on memory that is no stack.
+        // A kernel that writes the file itself leaves little to do, and may forbid system calls on memory that is no
+        // stack.
         run(work, !kernel::is_kernels() && blocked.is_some() && !arch::is_in_valgrind());
         file::release_directory();
         set_writer(after);

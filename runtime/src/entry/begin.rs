@@ -11,9 +11,9 @@ use crate::process::exits;
 use crate::samples::contexts;
 
 /// Starts profiling the code from `lowpc` to `highpc` of the program `name`. `register` makes the C library call
-/// [`control::before_fork`] before a fork, [`control::after_fork_in_parent`] or [`after_fork_in_child`] after a fork, and the end
-/// of the profile in `quick_exit`, unless the system's start-up code has another way. A program that the user does not want to be
-/// profiled stays as a program without profile.
+/// [`control::before_fork`] before a fork, [`control::after_fork_in_parent`] or [`after_fork_in_child`] after a fork,
+/// and the end of the profile in `quick_exit`, unless the system's start-up code has another way. A program that the
+/// user does not want to be profiled stays as a program without profile.
 ///
 /// # Safety
 ///
@@ -29,7 +29,8 @@ pub(super) unsafe fn begin(
     let environment = unsafe { Environment::of(strings(envp)) };
     let name = name.unwrap_or(c"");
     if !settings::wants(name, &environment) {
-        // A `monstartup` of the program would otherwise be the first. Without start-up code, `monstartup` has called this function.
+        // A `monstartup` of the program would otherwise be the first. Without start-up code, `monstartup` has called
+        // this function.
         #[cfg(feature = "start")]
         control::forbid_start();
         return;

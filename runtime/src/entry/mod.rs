@@ -1,6 +1,6 @@
-//! The functions that compiled code and the C library call. `mcount` is the same on all systems, but compilers call `mcount` by
-//! different names. Each system has a folder with these names, `_start`, and the functions of the C library that the runtime
-//! interposes. `begin` is the same for all systems.
+//! The functions that compiled code and the C library call. `mcount` is the same on all systems, but compilers call
+//! `mcount` by different names. Each system has a folder with these names, `_start`, and the functions of the C library
+//! that the runtime interposes. `begin` is the same for all systems.
 //!
 //! No other module calls these functions; they use all modules below.
 

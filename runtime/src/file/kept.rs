@@ -1,4 +1,5 @@
-//! Files that stay open since the start: the process may give up the right or the means to open them later, or counts in the file.
+//! Files that stay open since the start: the process may give up the right or the means to open them later, or counts
+//! in the file.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
@@ -58,7 +59,8 @@ impl Kept {
         self.descriptor().store(file.out_of_the_way().0, Relaxed);
     }
 
-    /// Keeps a new file instead of the file that is kept, if there is one. The result is the descriptor of the new file.
+    /// Keeps a new file instead of the file that is kept, if there is one. The result is the descriptor of the new
+    /// file.
     ///
     /// # Safety
     ///

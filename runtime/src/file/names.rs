@@ -47,11 +47,11 @@ pub(crate) const NUMBER: u8 = 0;
 /// How the file is named.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
-    /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`. [`PLAIN_NAME`] and the constants beside it have the names of
-    /// other systems.
+    /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`. [`PLAIN_NAME`] and the constants beside it have
+    /// the names of other systems.
     Plain,
-    /// `<prefix>.<pid>`, or the prefix alone if it says where the process number or the rank is. Then a child of a fork appends its number
-    /// if the prefix has no number.
+    /// `<prefix>.<pid>`, or the prefix alone if it says where the process number or the rank is. Then a child of a fork
+    /// appends its number if the prefix has no number.
     Prefix,
     /// `gmon.<program>.<pid>.out`, as OpenBSD's kernel has it: only the user may access the file.
     Private,
@@ -100,8 +100,8 @@ static BESIDE: Inherited<Once<Text<NAME_SIZE>>> =
     Inherited::new("made anew for each use", Once(UnsafeCell::new(Text::new())));
 
 resets! {
-    /// The number of this process among the processes with the same process number, as in the file's name; 0 before it is known.
-    /// Processes in different namespaces may have the same number.
+    /// The number of this process among the processes with the same process number, as in the file's name; 0 before it
+    /// is known. Processes in different namespaces may have the same number.
     static ATTEMPT: Reset<AtomicU32> = Reset::new();
 }
 
@@ -283,7 +283,8 @@ pub(super) fn successor(suffix: &[u8]) -> (&'static CStr, &'static CStr) {
     (name_with(suffix), new)
 }
 
-/// The name of the profile of an object, which earlier runtimes wrote. `twins` is the number of earlier objects with the same name.
+/// The name of the profile of an object, which earlier runtimes wrote. `twins` is the number of earlier objects with
+/// the same name.
 #[inline(never)]
 pub(super) fn name_of_object(path: &[u8], twins: u64) -> &'static CStr {
     let mut suffix = Digits::new();

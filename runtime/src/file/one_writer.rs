@@ -15,8 +15,8 @@ pub(crate) const NOBODY: usize = 0;
 /// The file of this process is complete.
 pub(crate) const DONE: usize = usize::MAX;
 
-/// Makes this thread the writer; false once the file is complete. Waits only for a very short time; `None` if another thread is
-/// still writing. Call this with signals blocked.
+/// Makes this thread the writer; false once the file is complete. Waits only for a very short time; `None` if another
+/// thread is still writing. Call this with signals blocked.
 #[inline(never)]
 pub(crate) fn become_writer_soon() -> Option<bool> {
     const TURNS: u32 = 100;

@@ -41,15 +41,15 @@ const NONE: i32 = -1;
 static IS_HELD: Inherited<AtomicBool> =
     Inherited::new("the child's file is in the same directory", AtomicBool::new(false));
 
-/// Captures the directory that `descriptor` leads to, or the current directory. Only the first call has an effect. Files
-/// can then be opened there until [`release_directory`].
+/// Captures the directory that `descriptor` leads to, or the current directory. Only the first call has an effect.
+/// Files can then be opened there until [`release_directory`].
 pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     remember_standard_error();
     if captured().status.is_some() {
         return Ok(());
     }
-    // SAFETY: the first call is at start-up, when there is one thread, or, where the kernel writes the file, in a snapshot, which
-    // only one thread makes at a time. Nothing writes the value afterwards.
+    // SAFETY: the first call is at start-up, when there is one thread, or, where the kernel writes the file, in a
+    // snapshot, which only one thread makes at a time. Nothing writes the value afterwards.
     let captured = unsafe { &mut *CAPTURED.0.get() };
     let mut fd = match descriptor {
         Some(fd) => fd.duplicate(0)?,
@@ -83,7 +83,8 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Closes the descriptor of the directory, unless it is held, and undoes what writing has changed. Call this after each writing.
+/// Closes the descriptor of the directory, unless it is held, and undoes what writing has changed. Call this after each
+/// writing.
 pub(crate) fn release_directory() {
     restore_limit();
     if HOLDS_LITTLE && !IS_HELD.load(Relaxed) {
@@ -94,8 +95,8 @@ pub(crate) fn release_directory() {
     }
 }
 
-/// Holds the directory open, and both files if `with_files`, because the process is about to give up rights or means that
-/// opening them needs. Call this only in the thread that may write files.
+/// Holds the directory open, and both files if `with_files`, because the process is about to give up rights or means
+/// that opening them needs. Call this only in the thread that may write files.
 #[allow(dead_code, reason = "only Linux hears of that")]
 pub(crate) fn hold(with_files: bool) {
     if let Ok(found) = directory(captured(), c".")
@@ -115,15 +116,16 @@ pub(crate) fn hold(with_files: bool) {
 /// The number of the superuser.
 const SUPERUSER: u32 = 0;
 
-/// Opens the file at start-up if the process is the superuser's, because `setuid` may give up the right to write in the directory.
+/// Opens the file at start-up if the process is the superuser's, because `setuid` may give up the right to write in the
+/// directory.
 pub(crate) fn keep_file() {
     if !FORKED.load(Relaxed) && effective_user() == SUPERUSER {
         keep(Kept::Profile, true);
     }
 }
 
-/// Opens the side file at start-up, as [`keep_file`] opens the file. Call this after [`keep_file`], or when the file is a live
-/// file.
+/// Opens the side file at start-up, as [`keep_file`] opens the file. Call this after [`keep_file`], or when the file is
+/// a live file.
 pub(crate) fn keep_side_file() {
     let has_profile = Kept::Profile.is_some() || LIVE_FILE.is_set();
     if has_profile && !FORKED.load(Relaxed) && effective_user() == SUPERUSER {
@@ -133,8 +135,8 @@ pub(crate) fn keep_side_file() {
 
 /// Opens a file and keeps it open, unless it is kept already.
 ///
-/// At the start, a directory in which every user may create files needs no new file yet: a process that is killed or that
-/// executes another program leaves no empty file there.
+/// At the start, a directory in which every user may create files needs no new file yet: a process that is killed or
+/// that executes another program leaves no empty file there.
 #[inline(never)]
 fn keep(kept: Kept, is_at_start: bool) {
     let path = name_beside(&[kept.suffix()]);
@@ -254,8 +256,8 @@ pub(crate) fn close(file: Fd) -> Result<(), Errno> {
     if is_kept { Ok(()) } else { file.close() }
 }
 
-/// Closes a file like [`close`], after `written` says how writing ended. If writing failed, the file becomes empty, because a part of a
-/// file could seem complete.
+/// Closes a file like [`close`], after `written` says how writing ended. If writing failed, the file becomes empty,
+/// because a part of a file could seem complete.
 pub(crate) fn finish<T>(file: Fd, written: Result<T, Errno>) -> Result<T, Refusal> {
     if written.is_err() {
         let _ = file.truncate();

@@ -1,16 +1,17 @@
 //! Replaces a file that this run has written before.
 //!
-//! The new file has a name of its own until it is complete, and then takes the name of the old file in one step. So a reader finds one of
-//! them, complete, and the old file stays if the disk is full or the process is killed. The next run removes a new file that a killed
-//! process left.
+//! The new file has a name of its own until it is complete, and then takes the name of the old file in one step. So a
+//! reader finds one of them, complete, and the old file stays if the disk is full or the process is killed. The next
+//! run removes a new file that a killed process left.
 
 use super::kept::Kept;
 use super::names;
 use super::output::{self, Refusal};
 use crate::os::{Errno, Fd};
 
-/// Stores a file: `write` writes the empty file that it gets. `has_earlier` says that this run has written the file before. If that file
-/// cannot be replaced in one step, it is removed or emptied first, and `write` may run a second time.
+/// Stores a file: `write` writes the empty file that it gets. `has_earlier` says that this run has written the file
+/// before. If that file cannot be replaced in one step, it is removed or emptied first, and `write` may run a second
+/// time.
 pub(crate) fn store<T>(
     kept: Kept,
     has_earlier: bool,
@@ -27,8 +28,8 @@ pub(crate) fn store<T>(
     output::finish(file, written)
 }
 
-/// Creates the new file; `None` if there is no old file with contents that may be overwritten, or if the process may not create and remove
-/// files in the directory.
+/// Creates the new file; `None` if there is no old file with contents that may be overwritten, or if the process may
+/// not create and remove files in the directory.
 #[inline(never)]
 fn create(kept: Kept) -> Option<Fd> {
     let (old, new) = names::successor(kept.suffix());
@@ -43,8 +44,8 @@ fn create(kept: Kept) -> Option<Fd> {
     }
 }
 
-/// Puts the new file in the place of the old file if `is_complete`. Otherwise, and if that is not possible, removes the new file. The result
-/// says whether the new file is in place.
+/// Puts the new file in the place of the old file if `is_complete`. Otherwise, and if that is not possible, removes the
+/// new file. The result says whether the new file is in place.
 #[inline(never)]
 fn end(kept: Kept, file: Fd, is_complete: bool) -> bool {
     let (old, new) = names::successor(kept.suffix());

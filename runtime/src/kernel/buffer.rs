@@ -17,8 +17,8 @@ pub(crate) type ProfilCall = unsafe fn(*mut c_void, usize, usize, usize, u32, i3
 pub(crate) struct KernelsProfil {
     /// The system call.
     pub(crate) call: ProfilCall,
-    /// Puts all arcs in the buffer before the process ends, when the kernel writes the buffer as the file. The arcs are not in
-    /// the buffer.
+    /// Puts all arcs in the buffer before the process ends, when the kernel writes the buffer as the file. The arcs are
+    /// not in the buffer.
     pub(crate) put_arcs: unsafe fn(*mut GmonHdr, usize, &[RawArc]),
     /// Opens the file of a snapshot, empty: the kernel writes no file before the end.
     pub(crate) open_snapshot: fn() -> Result<Fd, Refusal>,

@@ -1,9 +1,10 @@
 //! OpenBSD's six-argument `profil`, and its implementation on each system.
 //!
-//! All modules above are the same on all systems; on OpenBSD this is the system call: see `openbsd`. `profil(buf, buflen,
-//! samplesize, offset, scale, dirfd)` passes one buffer with the layout of the file: a `struct gmonhdr`, `samplesize`
-//! bytes of 16-bit bins, and room for arcs. From then on the kernel counts in the bins. When the process ends,
-//! [`terminate`] stores the buffer as the file, and behind the buffer the arcs for which the buffer had no room.
+//! All modules above are the same on all systems; on OpenBSD this is the system call: see `openbsd`.
+//! `profil(buf, buflen, samplesize, offset, scale, dirfd)` passes one buffer with the layout of the file: a
+//! `struct gmonhdr`, `samplesize` bytes of 16-bit bins, and room for arcs. From then on the kernel counts in the bins.
+//! When the process ends, [`terminate`] stores the buffer as the file, and behind the buffer the arcs for which the
+//! buffer had no room.
 //!
 //! OpenBSD's kernel does not keep counts outside the program's text. [`terminate`] gets these counts separately, for
 //! the files beside the file.

@@ -45,8 +45,8 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
         if !is_last {
             store_snapshot(&kernels, more_arcs);
         } else if let Some((start, length)) = buffer() {
-            // SAFETY: the buffer begins with an aligned header and lives as long as the process; this is the only thread that
-            // writes arcs, after the recording of calls has stopped.
+            // SAFETY: the buffer begins with an aligned header and lives as long as the process; this is the only
+            // thread that writes arcs, after the recording of calls has stopped.
             unsafe { (kernels.put_arcs)(start.cast(), length, more_arcs) };
         }
         return;
@@ -135,8 +135,8 @@ fn store(more_arcs: &[RawArc]) -> Result<(Written, u64), Refusal> {
     Ok((written, sampled.ticks))
 }
 
-/// Writes the file of a kernel that writes the file only at the end. The arcs in the buffer are the tables of the threads; `arcs` has
-/// their sums.
+/// Writes the file of a kernel that writes the file only at the end. The arcs in the buffer are the tables of the
+/// threads; `arcs` has their sums.
 fn store_snapshot(kernels: &KernelsProfil, arcs: &[RawArc]) {
     let profile = finished(arcs).map(|profile| Finished { arcs: [&[], arcs], ..profile });
     let stored = profile.ok_or((&b"use its buffer"[..], Errno::EINVAL)).and_then(|profile| {

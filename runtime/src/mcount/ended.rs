@@ -1,7 +1,8 @@
 //! The calls of threads that have ended, if threads are told apart.
 //!
-//! A new thread takes the record of an ended thread, with its tables. Before, the calls of the ended thread move to one table of the
-//! process. Only the writer of files uses that table, so the new thread becomes the writer for a moment. The code runs below mcount.
+//! A new thread takes the record of an ended thread, with its tables. Before, the calls of the ended thread move to one
+//! table of the process. Only the writer of files uses that table, so the new thread becomes the writer for a moment.
+//! The code runs below mcount.
 
 use core::ptr::{self, NonNull};
 use core::slice;
@@ -30,9 +31,9 @@ pub(super) struct EndedCall {
     pub(super) count: AtomicU64,
 }
 
-/// A hash table of calls by run-time addresses, with open addressing. Its words are atomic because code below mcount changes the
-/// table, which may not use vector registers: the compiler does not combine the accesses of atomic words. Only the writer of files
-/// uses the table.
+/// A hash table of calls by run-time addresses, with open addressing. Its words are atomic because code below mcount
+/// changes the table, which may not use vector registers: the compiler does not combine the accesses of atomic words.
+/// Only the writer of files uses the table.
 pub(super) struct EndedCalls {
     start: AtomicPtr<EndedCall>,
     /// The number of slots, a power of two.

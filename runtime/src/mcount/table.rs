@@ -253,8 +253,8 @@ impl Table {
         });
     }
 
-    /// Takes the counts of all arcs out of the table, and passes them to `each`; false if there is no memory for the parts that were
-    /// taken.
+    /// Takes the counts of all arcs out of the table, and passes them to `each`; false if there is no memory for the
+    /// parts that were taken.
     pub(crate) fn take_all(&self, mut each: impl FnMut(usize, usize, u64)) -> bool {
         if self.used.load(Relaxed) == 0 {
             return true;

@@ -166,8 +166,8 @@ impl Thread {
         true
     }
 
-    /// Moves the calls of the tables to those of ended threads; false if there is no memory. The thread has ended, and this thread is
-    /// the writer.
+    /// Moves the calls of the tables to those of ended threads; false if there is no memory. The thread has ended, and
+    /// this thread is the writer.
     fn move_calls(&self, contexts: &Contexts) -> bool {
         let thread = self.entry.index();
         let arcs = self.tables.iter().fold(0, |arcs, table| arcs + table.used());
@@ -202,8 +202,8 @@ impl Thread {
     }
 }
 
-/// Gives this thread, which will block the signals `blocked`, a record and a timer if it has no record; false if there is
-/// no memory. Signals must be blocked.
+/// Gives this thread, which will block the signals `blocked`, a record and a timer if it has no record; false if there
+/// is no memory. Signals must be blocked.
 pub(crate) fn enter_this_thread(blocked: SignalSet) -> bool {
     record().or_else(|| make_record(blocked)).is_some()
 }
@@ -252,8 +252,8 @@ fn record() -> Option<&'static Thread> {
     unsafe { known.as_ref() }
 }
 
-/// Finds a record whose thread has ended and makes this thread its owner. If threads are told apart, the calls of the ended thread
-/// move to the calls of all ended threads; if that is not possible now, no record is used again.
+/// Finds a record whose thread has ended and makes this thread its owner. If threads are told apart, the calls of the
+/// ended thread move to the calls of all ended threads; if that is not possible now, no record is used again.
 fn reuse_record(id: i32) -> Option<&'static Thread> {
     let Some(contexts) = by_thread() else { return ended_record(id) };
     if become_writer_soon() != Some(true) {
@@ -416,8 +416,8 @@ fn for_each_table(mut each: impl FnMut(&Table, Counter)) {
     });
 }
 
-/// Passes every arc to `each`, as (frompc, selfpc, count), with its thread; an arc may occur several times. Threads that run at the
-/// same time may be counting. One copy of the code serves all callers.
+/// Passes every arc to `each`, as (frompc, selfpc, count), with its thread; an arc may occur several times. Threads
+/// that run at the same time may be counting. One copy of the code serves all callers.
 #[inline(never)]
 pub(crate) fn for_each_arc(each: &mut dyn EachArc) {
     for_each_table(|table, counter| {

@@ -8,8 +8,8 @@ use core::sync::atomic::{
 use crate::os::{Fd, Identity};
 use crate::state::Resettable;
 
-/// A file that is kept open. The program may close its descriptor and open another file with the same number, so the file also has
-/// its identity.
+/// A file that is kept open. The program may close its descriptor and open another file with the same number, so the
+/// file also has its identity.
 pub(crate) struct OpenFile {
     /// The descriptor; -1 for none.
     descriptor: AtomicI32,

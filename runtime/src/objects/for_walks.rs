@@ -8,8 +8,8 @@ use super::program;
 use crate::os::{ListedObject, map, vdso};
 use crate::unwind::{self, Known, LaterObjects, Object};
 
-/// `struct r_debug` (`link.h`) has the address of the list's first entry in the second word, and an entry (`struct link_map`)
-/// has the address of the next entry in the fourth word.
+/// `struct r_debug` (`link.h`) has the address of the list's first entry in the second word, and an entry
+/// (`struct link_map`) has the address of the next entry in the fourth word.
 const FIRST: usize = 1;
 const NEXT: usize = 3;
 
@@ -27,8 +27,8 @@ struct Listing {
 
 /// Publishes the objects that are loaded now. Call this once, before the program's own code runs.
 ///
-/// `hears_of_closing` says whether each `dlclose` of the program is inside [`unwind::while_closing`]. Otherwise each object
-/// other than the program and the vDSO may disappear at any time.
+/// `hears_of_closing` says whether each `dlclose` of the program is inside [`unwind::while_closing`]. Otherwise each
+/// object other than the program and the vDSO may disappear at any time.
 ///
 /// Without memory, nothing is published.
 pub fn publish(hears_of_closing: bool) {

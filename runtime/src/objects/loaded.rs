@@ -157,8 +157,8 @@ pub(super) unsafe fn known() -> Option<&'static Known> {
     unsafe { KNOWN.load(SeqCst).as_ref() }
 }
 
-/// Reads the current mappings. [`accept_look`] makes them the known ones. Of new objects, only those whose addresses are
-/// wanted by `is_wanted` are examined.
+/// Reads the current mappings. [`accept_look`] makes them the known ones. Of new objects, only those whose addresses
+/// are wanted by `is_wanted` are examined.
 ///
 /// # Errors
 ///

@@ -91,8 +91,8 @@ pub(crate) fn has_interpreter() -> bool {
     segments(SEGMENT_INTERPRETER).next().is_some()
 }
 
-/// The address of the dynamic linker's `struct r_debug`, for debuggers; `None` in a static program. Call this after the dynamic
-/// linker has loaded the program.
+/// The address of the dynamic linker's `struct r_debug`, for debuggers; `None` in a static program. Call this after the
+/// dynamic linker has loaded the program.
 pub(crate) fn linker_data() -> Option<usize> {
     let bias = bias();
     let segment = segments(SEGMENT_DYNAMIC).next()?;
@@ -297,7 +297,8 @@ mod tests {
         let data = super::linker_data();
         assert_eq!(data.is_some(), is_dynamic);
         if let Some(data) = data {
-            // SAFETY: `struct r_debug` begins with the version and the address of the list, whose first entry is this program.
+            // SAFETY: `struct r_debug` begins with the version and the address of the list, whose first entry is this
+            // program.
             let [version, list] = unsafe { *(data as *const [usize; 2]) };
             assert!((1..=2).contains(&(version as u32)));
             // SAFETY: as above; the entry begins with the load bias.

@@ -31,15 +31,16 @@ pub(crate) fn own_code() -> Range<usize> {
 
 /// The run-time addresses of the program's first byte and of the end of the text that is sampled.
 ///
-/// GNU ld and mold place the runtime's section behind the program's `.text`. Then the text ends with four bytes of the runtime's code,
-/// which are the place of all samples in the runtime: a bin for each four bytes would take most of the file of a small program.
+/// GNU ld and mold place the runtime's section behind the program's `.text`. Then the text ends with four bytes of the
+/// runtime's code, which are the place of all samples in the runtime: a bin for each four bytes would take most of the
+/// file of a small program.
 pub(crate) fn text() -> (usize, usize) {
     let (start, end) = ((&raw const __executable_start).addr(), (&raw const etext).addr());
     (start, if is_last(end) { own_code().start + 4 } else { end })
 }
 
-/// Whether nothing but `.fini` follows the runtime's section before the end of the text. Other linkers have more code there, and so have
-/// programs with sections of their own.
+/// Whether nothing but `.fini` follows the runtime's section before the end of the text. Other linkers have more code
+/// there, and so have programs with sections of their own.
 #[cfg(all(feature = "start", not(test)))]
 fn is_last(end: usize) -> bool {
     /// More than the instructions of `.fini` take.

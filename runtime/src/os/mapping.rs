@@ -11,6 +11,7 @@ pub(crate) struct Mapping<'a> {
     /// The file's device number and inode number; 0 and 0 for anonymous memory.
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// The file's path, or a name that the kernel gives the memory, as the kernel reports it: see [`super::path_of_file`].
+    /// The file's path, or a name that the kernel gives the memory, as the kernel reports it: see
+    /// [`super::path_of_file`].
     pub(crate) path: &'a [u8],
 }

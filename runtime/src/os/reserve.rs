@@ -9,8 +9,8 @@ use core::sync::atomic::{
 
 /// A mapped region from which threads allocate memory in order, without a system call.
 pub(crate) struct Reserve {
-    /// The address of the first free byte, and the address after the last byte. [`Reserve::replace`] empties the reserve before it sets
-    /// both.
+    /// The address of the first free byte, and the address after the last byte. [`Reserve::replace`] empties the
+    /// reserve before it sets both.
     next: AtomicUsize,
     end: AtomicUsize,
 }
@@ -20,7 +20,8 @@ impl Reserve {
         Reserve { next: AtomicUsize::new(0), end: AtomicUsize::new(0) }
     }
 
-    /// Allocates `length` bytes, rounded up to a multiple of `grain`, all zero; null if too few bytes are left. Async-signal-safe.
+    /// Allocates `length` bytes, rounded up to a multiple of `grain`, all zero; null if too few bytes are left.
+    /// Async-signal-safe.
     pub(crate) fn take(&self, length: usize, grain: usize) -> *mut c_void {
         let length = length.next_multiple_of(grain);
         let taken = self.next.fetch_update(SeqCst, SeqCst, |next| {
@@ -59,7 +60,8 @@ impl Reserve {
         rest
     }
 
-    /// Returns the latest allocation, the `length` bytes at `memory`, which must be zero. An earlier allocation stays allocated.
+    /// Returns the latest allocation, the `length` bytes at `memory`, which must be zero. An earlier allocation stays
+    /// allocated.
     #[allow(dead_code, reason = "not all systems allocate more than they need")]
     pub(crate) fn give_back(&self, memory: *mut c_void, length: usize) {
         let _ = self.next.compare_exchange(memory.addr() + length, memory.addr(), SeqCst, SeqCst);

@@ -1,5 +1,5 @@
-//! `dlclose`: settles the counts in an object before another object can take its addresses, and keeps walks through stacks from
-//! using an object that is being unloaded.
+//! `dlclose`: settles the counts in an object before another object can take its addresses, and keeps walks through
+//! stacks from using an object that is being unloaded.
 
 use core::ffi::{c_int, c_void};
 use core::mem;

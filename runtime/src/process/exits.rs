@@ -37,8 +37,8 @@ pub(crate) fn watch_quick_exit() {
 static LEFT_TO_CHILDREN: Inherited<SavedSignals> =
     Inherited::new("the child of the first process takes the signals from there", SavedSignals::none());
 
-/// With `signals`, makes fatal signals write the profile. Only signals with the default action get a handler. The program
-/// does not see the handlers.
+/// With `signals`, makes fatal signals write the profile. Only signals with the default action get a handler. The
+/// program does not see the handlers.
 pub(crate) fn watch(signals: bool) {
     if signals {
         set_handler_entries(entries as *const () as usize);

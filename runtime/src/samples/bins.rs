@@ -91,8 +91,8 @@ pub(crate) fn are_file() {
     SAMPLES_ARE_FILE.store(true, Relaxed);
 }
 
-/// Prepares a fork child for samples of its own, in which bins may overflow, if the parent counts in a file. Call this before
-/// the child counts.
+/// Prepares a fork child for samples of its own, in which bins may overflow, if the parent counts in a file. Call this
+/// before the child counts.
 pub(crate) fn leave_file() {
     SAMPLES_ARE_FILE.store(false, Relaxed);
     if !SAMPLES.load(Relaxed).is_null() {
@@ -268,7 +268,8 @@ fn bin(pc: usize, offset: usize, scale: u32, samples_size: usize) -> Option<usiz
 
 /// Counts ticks at a run-time pc; the result is the number that was counted. Called in signal handlers.
 pub(crate) fn count(pc: usize, ticks: u32) -> u32 {
-    // A handler first says that it walks a stack. With this order, whoever stops counting and then sees no walk gets no more ticks.
+    // A handler first says that it walks a stack. With this order, whoever stops counting and then sees no walk gets no
+    // more ticks.
     count_at(SCALE.load(SeqCst), pc, ticks)
 }
 

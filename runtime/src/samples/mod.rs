@@ -1,5 +1,5 @@
-//! What a tick becomes: a count in a bin, or a count of an address outside the program's text; and a count of the tick's
-//! calling context.
+//! What a tick becomes: a count in a bin, or a count of an address outside the program's text; and a count of the
+//! tick's calling context.
 
 pub(crate) mod bins;
 pub(crate) mod contexts;
@@ -27,8 +27,8 @@ pub(crate) fn count_late(pc: usize, ticks: u32) {
     contexts::count_without_stack(!bins::covers(pc), bins::count_late(pc, ticks));
 }
 
-/// Runs a test in a process of its own, because the test changes what belongs to the process. The result is whether this is that
-/// process.
+/// Runs a test in a process of its own, because the test changes what belongs to the process. The result is whether
+/// this is that process.
 #[cfg(test)]
 pub(crate) fn is_alone(test: &str) -> bool {
     const ALONE: &str = "GMON_TEST_IS_ALONE";

@@ -12,8 +12,8 @@ pub(super) const CONTEXT: usize = 1 << (usize::BITS - 1);
 
 const WORD: usize = size_of::<u64>();
 
-/// The lowest bytes of a stack, and the registers, in a ring of words. All positions are bytes since the first word; a copy may
-/// continue at the beginning of the ring.
+/// The lowest bytes of a stack, and the registers, in a ring of words. All positions are bytes since the first word; a
+/// copy may continue at the beginning of the ring.
 pub struct CopiedStack<'a> {
     /// The system's number of the thread whose stack this is.
     pub thread: i32,
@@ -31,7 +31,8 @@ pub struct CopiedStack<'a> {
     pub stack: u64,
     /// The number of bytes that were copied.
     pub length: usize,
-    /// The number of bytes that the kernel was asked for. The kernel copies only pages that are in memory, up to the first other page.
+    /// The number of bytes that the kernel was asked for. The kernel copies only pages that are in memory, up to the
+    /// first other page.
     pub wanted: usize,
     /// Whether a walk needed bytes that the kernel left out. A walk sets this.
     pub is_incomplete: Cell<bool>,

@@ -1,13 +1,13 @@
 //! Objects that were loaded after the start.
 //!
-//! A program gives no sign when it loads an object: a replacement of `dlopen` would change what `dlopen` finds, which depends
-//! on its caller, and would break `dlopen` in static programs. So a walk that meets unknown code looks into the dynamic
-//! linker's list. The list may be changing at that moment, also by the interrupted thread. So the list is only a hint, and
-//! each word of it is read as memory that may be gone: the object must have ELF headers at the address, and its code must
-//! contain the program counter. An object that is not found cuts the chain.
+//! A program gives no sign when it loads an object: a replacement of `dlopen` would change what `dlopen` finds, which
+//! depends on its caller, and would break `dlopen` in static programs. So a walk that meets unknown code looks into the
+//! dynamic linker's list. The list may be changing at that moment, also by the interrupted thread. So the list is only
+//! a hint, and each word of it is read as memory that may be gone: the object must have ELF headers at the address, and
+//! its code must contain the program counter. An object that is not found cuts the chain.
 //!
-//! The code of a frame cannot be unloaded while the frame is on a stack. Only a wrong frame can lead to an object that is being
-//! unloaded: see [`super::published`].
+//! The code of a frame cannot be unloaded while the frame is on a stack. Only a wrong frame can lead to an object that
+//! is being unloaded: see [`super::published`].
 
 use gmon_unwind::{Image, Memory, Object, copy};
 
@@ -57,7 +57,8 @@ impl Later<'_> {
     ///
     /// # Safety
     ///
-    /// The object must not be unloaded as long as the result is used. If there are copies, they must not be dropped instead.
+    /// The object must not be unloaded as long as the result is used. If there are copies, they must not be dropped
+    /// instead.
     pub(super) unsafe fn with<'a, R>(
         self,
         memory: &impl Memory,

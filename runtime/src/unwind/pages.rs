@@ -24,7 +24,8 @@ pub(super) struct Pages<F> {
 }
 
 impl<F: Fn(usize) -> bool> Pages<F> {
-    /// Memory where `ask` says whether the page with an address is readable. The addresses of `known` are not asked for.
+    /// Memory where `ask` says whether the page with an address is readable. The addresses of `known` are not asked
+    /// for.
     ///
     /// # Safety
     ///
@@ -59,8 +60,8 @@ impl<F: Fn(usize) -> bool> Memory for Pages<F> {
         if !(is_known || self.is_readable(address) && self.is_readable(last)) {
             return None;
         }
-        // SAFETY: the kernel said that the pages are readable, and the creator of this value promised that they stay so.
-        // The thread's own stack does not change during the walk; others' words are plain integers here.
+        // SAFETY: the kernel said that the pages are readable, and the creator of this value promised that they stay
+        // so. The thread's own stack does not change during the walk; others' words are plain integers here.
         Some(unsafe { core::ptr::with_exposed_provenance::<usize>(address).read_unaligned() })
     }
 }

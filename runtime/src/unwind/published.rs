@@ -1,9 +1,9 @@
 //! What signal handlers know of the loaded objects.
 //!
-//! The objects that were loaded at the start stay, because no `dlclose` unloads them. Their list is published once. Objects
-//! that were loaded later are found by walks ([`super::later`]), except while any thread is in `dlclose`: [`Published::begin_close`]
-//! returns when no walk uses a later object, and no walk begins to use one before [`Published::end_close`]. It waits only for
-//! walks that began before, however many begin meanwhile.
+//! The objects that were loaded at the start stay, because no `dlclose` unloads them. Their list is published once.
+//! Objects that were loaded later are found by walks ([`super::later`]), except while any thread is in `dlclose`:
+//! [`Published::begin_close`] returns when no walk uses a later object, and no walk begins to use one before
+//! [`Published::end_close`]. It waits only for walks that began before, however many begin meanwhile.
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -13,7 +13,8 @@ use gmon_unwind::{Object, Objects};
 use super::later::LaterObjects;
 use super::table_copies::TableCopies;
 
-/// The generation of the objects that stay. No rule from another generation is found by walks that use only these objects.
+/// The generation of the objects that stay. No rule from another generation is found by walks that use only these
+/// objects.
 const STAYING: u64 = u64::MAX;
 
 /// What is known at the start.
@@ -77,8 +78,8 @@ impl Published {
         Reading { known, later: self.use_later() }
     }
 
-    /// Keeps later objects from being closed; `None` if a thread is in `dlclose`. That thread does not wait for walks that begin
-    /// then, or `dlclose` would take as long as such walks begin.
+    /// Keeps later objects from being closed; `None` if a thread is in `dlclose`. That thread does not wait for walks
+    /// that begin then, or `dlclose` would take as long as such walks begin.
     fn use_later(&self) -> Option<UsingLater<'_>> {
         if self.closing.load(SeqCst) != 0 {
             return None;
@@ -96,7 +97,8 @@ impl Published {
         self.closing.load(SeqCst) != 0
     }
 
-    /// Must be called before an object may be unloaded. Calls `wait` until no walk uses a later object, and drops the copies of tables.
+    /// Must be called before an object may be unloaded. Calls `wait` until no walk uses a later object, and drops the
+    /// copies of tables.
     pub(super) fn begin_close(&self, mut wait: impl FnMut()) {
         self.closing.fetch_add(1, SeqCst);
         self.generation.fetch_add(1, SeqCst);
@@ -141,8 +143,8 @@ impl Reading<'_> {
         self.known.filter(|_| self.later.is_some())?.later
     }
 
-    /// Copies of the tables of other objects, for walks during which these objects may be unloaded; `None` while an object may be
-    /// unloaded, or if the runtime would not hear of that.
+    /// Copies of the tables of other objects, for walks during which these objects may be unloaded; `None` while an
+    /// object may be unloaded, or if the runtime would not hear of that.
     #[must_use]
     pub(super) fn copies(&self) -> Option<&TableCopies> {
         let later = self.later().filter(|later| later.may_remember);

@@ -1,9 +1,10 @@
 //! Copies of the unwind tables of objects that were loaded after the start.
 //!
-//! A copy of a stack is walked later than it was made, and mostly by another thread than the one whose stack it is. So nothing keeps
-//! the objects of the stack loaded during the walk: the C library also unloads objects without `dlclose`. The kernel therefore
-//! copies the tables of an object when a walk first meets the object; the kernel reports memory that is gone, and no read of
-//! the runtime can fail. [`TableCopies::drop_all`] must be called before another object can get the addresses.
+//! A copy of a stack is walked later than it was made, and mostly by another thread than the one whose stack it is. So
+//! nothing keeps the objects of the stack loaded during the walk: the C library also unloads objects without `dlclose`.
+//! The kernel therefore copies the tables of an object when a walk first meets the object; the kernel reports memory
+//! that is gone, and no read of the runtime can fail. [`TableCopies::drop_all`] must be called before another object
+//! can get the addresses.
 
 use core::mem::MaybeUninit;
 use core::ptr::{self, null_mut};
@@ -22,18 +23,21 @@ const MOST: usize = 256;
 /// The largest table that is copied.
 const MOST_BYTES: usize = 64 << 20;
 
-/// The number of pages of unknown code that are remembered: code that a program makes by itself has no object and no tables.
+/// The number of pages of unknown code that are remembered: code that a program makes by itself has no object and no
+/// tables.
 const UNKNOWN: usize = 256;
 /// How many look-ups in a page of unknown code one search serves. An object may be loaded there at any time.
 pub(super) const LOOK_UPS: u8 = 64;
 /// The bits of an address in a page, where [`TableCopies::unknown`] has the number of look-ups.
 const PAGE_BITS: u32 = 12;
 
-/// The copies of the tables of some objects. All threads and their signal handlers may use them at the same time, without a lock.
+/// The copies of the tables of some objects. All threads and their signal handlers may use them at the same time,
+/// without a lock.
 pub(super) struct TableCopies {
     /// Null behind the last copy.
     copies: [AtomicPtr<TableCopy>; MOST],
-    /// Pages of unknown code, each at the place that its number has, with the look-ups for which it is not searched for.
+    /// Pages of unknown code, each at the place that its number has, with the look-ups for which it is not searched
+    /// for.
     unknown: [AtomicUsize; UNKNOWN],
 }
 
@@ -44,8 +48,8 @@ struct TableCopy {
     length: usize,
 }
 
-/// The memory of this process, as the kernel copies it: memory that is gone cannot be read, also if another thread unmaps the memory
-/// at this moment.
+/// The memory of this process, as the kernel copies it: memory that is gone cannot be read, also if another thread
+/// unmaps the memory at this moment.
 pub(super) struct CopiedByKernel;
 
 impl Memory for CopiedByKernel {
@@ -82,9 +86,9 @@ impl TableCopies {
         objects.find(|object| object.contains(pc))
     }
 
-    /// As [`TableCopies::find`]; if there is no copy, the tables of the object whose first byte is at `base` are copied, if there
-    /// is room: see [`TableCopies::has_room`]. The headers of the object are read from `memory`.
-    /// Two threads may copy them at the same time; then the later copy is dropped.
+    /// As [`TableCopies::find`]; if there is no copy, the tables of the object whose first byte is at `base` are
+    /// copied, if there is room: see [`TableCopies::has_room`]. The headers of the object are read from `memory`. Two
+    /// threads may copy them at the same time; then the later copy is dropped.
     ///
     /// # Safety
     ///
@@ -196,7 +200,8 @@ impl TableCopy {
     }
 }
 
-/// Copies an object word by word: the compiler may make a move of an object a call of memcpy, which a handler must not call.
+/// Copies an object word by word: the compiler may make a move of an object a call of memcpy, which a handler must not
+/// call.
 ///
 /// # Safety
 ///

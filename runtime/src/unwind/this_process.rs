@@ -32,7 +32,8 @@ static PUBLISHED: Inherited<Published> =
     Inherited::new("the child has the same objects; the readers in its parent are forgotten", Published::new());
 /// The rules that walks have found.
 static CACHE: Inherited<Cache<RULES>> = Inherited::new("the child has the same objects", Cache::new());
-/// The number of threads for whose stacks outermost frames are remembered. A page of entries takes memory once it is used.
+/// The number of threads for whose stacks outermost frames are remembered. A page of entries takes memory once it is
+/// used.
 const STACKS: usize = 256;
 /// The outermost frames of deep stacks.
 static OUTER_ENDS: Inherited<KeptEnds<STACKS>> = Inherited::new("the child has the same stacks", KeptEnds::new());
@@ -60,7 +61,8 @@ pub enum Stack<'a> {
 /// Walks the stack of the code that a signal interrupted, and passes each frame to `each`, the innermost frame first.
 /// `context` is the third argument of the signal's handler.
 ///
-/// If `each` returns false, the walk stops there, and the result is [`Cut::TooDeep`], as for a stack with too many frames.
+/// If `each` returns false, the walk stops there, and the result is [`Cut::TooDeep`], as for a stack with too many
+/// frames.
 ///
 /// Async-signal-safe. The handler must block all signals, because `dlclose` waits for walks.
 pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Ending {
@@ -84,8 +86,8 @@ pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Endi
 
 /// Walks a stack, as [`walk`] does, and keeps both ends of a deep stack: `trail` gets the outer end.
 ///
-/// Only the thread itself keeps its objects from being unloaded. So where a copy is walked, the tables of objects that were loaded after
-/// the start are copies too. A copy does not have the outer end of a deep stack.
+/// Only the thread itself keeps its objects from being unloaded. So where a copy is walked, the tables of objects that
+/// were loaded after the start are copies too. A copy does not have the outer end of a deep stack.
 pub fn walk_stack(
     stack: Stack<'_>,
     reach: Reach,
@@ -133,7 +135,8 @@ enum Source<'a> {
     Own,
     /// From the kernel, because another thread may unload the object at this moment.
     Kernel,
-    /// From a copy of a stack, and from the code of objects. A thread may have changed the rest of its stack since the copy was made.
+    /// From a copy of a stack, and from the code of objects. A thread may have changed the rest of its stack since the
+    /// copy was made.
     Copied { stack: &'a CopiedStack<'a>, objects: Objects<'a>, copies: Option<&'a TableCopies>, searches: &'a Searches },
 }
 
@@ -164,13 +167,14 @@ fn memory(in_handler: bool, known: Range<usize>) -> Pages<impl Fn(usize) -> bool
     unsafe { Pages::new(ask, known) }
 }
 
-/// The memory of objects that the kernel and the dynamic linker have just loaded, and which the process has not left yet: no
-/// part of it is missing, so no address is asked for.
+/// The memory of objects that the kernel and the dynamic linker have just loaded, and which the process has not left
+/// yet: no part of it is missing, so no address is asked for.
 fn at_start() -> AnyMemory<'static, impl Memory> {
     AnyMemory { own: memory(false, 0..usize::MAX), source: Source::Own }
 }
 
-/// The object with these program headers, at a load bias, as walks need it; `None` if it has no code. Call this at the start.
+/// The object with these program headers, at a load bias, as walks need it; `None` if it has no code. Call this at the
+/// start.
 ///
 /// # Safety
 ///
@@ -196,8 +200,8 @@ pub fn publish(known: &'static Known) {
     PUBLISHED.set(known);
 }
 
-/// Calls `close`, which may unload objects that were loaded after the start. Calls `wait` before that until no walk uses such
-/// an object.
+/// Calls `close`, which may unload objects that were loaded after the start. Calls `wait` before that until no walk
+/// uses such an object.
 pub fn while_closing<T>(wait: impl FnMut(), close: impl FnOnce() -> T) -> T {
     PUBLISHED.begin_close(wait);
     let result = close();
@@ -215,9 +219,9 @@ pub(crate) fn stays(address: usize) -> bool {
     PUBLISHED.read().objects().find(address).is_some()
 }
 
-/// Describes the object with code at an address, if it was loaded after the start and no thread is in [`while_closing`]. Stores its
-/// build ID and its path. `is_kept` says whether the address is of a frame of this thread, which keeps the object loaded.
-/// Async-signal-safe.
+/// Describes the object with code at an address, if it was loaded after the start and no thread is in
+/// [`while_closing`]. Stores its build ID and its path. `is_kept` says whether the address is of a frame of this
+/// thread, which keeps the object loaded. Async-signal-safe.
 pub(crate) fn describe_later(pc: usize, is_kept: bool, build_id: &mut [u8], path: &mut [u8]) -> Option<Description> {
     let reading = PUBLISHED.read();
     let later = reading.later()?;

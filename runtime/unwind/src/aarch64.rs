@@ -29,8 +29,8 @@ const BRANCH: usize = 0xfc00_0000;
 const BL: usize = 0x9400_0000;
 const ANY: usize = 0xffff_ffff;
 
-/// How a PLT stub begins: `adrp x16`, `ldr x17, [x16, #offset]`, `add x16, x16, #offset`, each with the bits that do not differ between
-/// stubs.
+/// How a PLT stub begins: `adrp x16`, `ldr x17, [x16, #offset]`, `add x16, x16, #offset`, each with the bits that do
+/// not differ between stubs.
 const STUB: [(usize, usize); 3] = [(0x9f00_001f, 0x9000_0010), (0xffc0_03ff, 0xf940_0211), (0xffc0_03ff, 0x9100_0210)];
 /// The end of a stub. A stub for signed addresses has `autia1716` before the branch.
 const BR_X17: usize = 0xd61f_0220;
@@ -97,8 +97,8 @@ impl Architecture for AArch64 {
         codes.into_iter().any(|code| code & 0xffc0_03ff == MOV_SP_X29)
     }
 
-    /// glibc's function is `mov x0, x19; cbnz x0, setcontext; b exit`, mostly behind `bti c` or a nop, and its table does not
-    /// say that it has no caller.
+    /// glibc's function is `mov x0, x19; cbnz x0, setcontext; b exit`, mostly behind `bti c` or a nop, and its table
+    /// does not say that it has no caller.
     fn ends_coroutine(memory: &impl Memory, pc: usize, is_start: bool) -> bool {
         let has = |offset: usize, mask, code| {
             instruction(memory, pc.wrapping_add(offset)).is_some_and(|instruction| instruction & mask == code)

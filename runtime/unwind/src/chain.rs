@@ -7,8 +7,8 @@ use super::signal_frame::SignalFrames;
 pub struct Tables<'a, O, const N: usize> {
     /// The loaded objects.
     pub objects: O,
-    /// The address of the thread's control block, which C libraries put above the thread's stack, if it is above at all; 0 if it
-    /// is not known.
+    /// The address of the thread's control block, which C libraries put above the thread's stack, if it is above at
+    /// all; 0 if it is not known.
     pub thread: usize,
     /// The rules that were found before.
     pub cache: &'a Cache<N>,
@@ -38,7 +38,8 @@ pub enum Ending {
 /// Why a caller was not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// The stack has more than [`MOST_FRAMES`](super::MOST_FRAMES) frames, without the levels of a recursion that can be left out.
+    /// The stack has more than [`MOST_FRAMES`](super::MOST_FRAMES) frames, without the levels of a recursion that can
+    /// be left out.
     TooDeep,
     /// No table describes the function, and the frame pointer does not lead to a caller.
     NoTable,

@@ -19,8 +19,8 @@ pub struct Reach {
 /// How a walk has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walked {
-    /// Whether the chain is whole. A chain that is too deep has the frames of [`Trail::outer`] outside of the gap, if there are any; a chain
-    /// that is whole has them outside of its last frame.
+    /// Whether the chain is whole. A chain that is too deep has the frames of [`Trail::outer`] outside of the gap, if
+    /// there are any; a chain that is whole has them outside of its last frame.
     pub ending: Ending,
     /// The number of frames that the walk has passed.
     pub passed: usize,
@@ -132,7 +132,8 @@ mod tests {
     /// Two calls in the first function.
     const SITES: [usize; 2] = [CODE + 0x10, CODE + 0x18];
 
-    /// A recursion whose levels have frames of many sizes: the frame pointers, and the chain of return addresses from the innermost on.
+    /// A recursion whose levels have frames of many sizes: the frame pointers, and the chain of return addresses from
+    /// the innermost on.
     struct Recursion {
         memory: Made,
         fps: Vec<usize>,
@@ -155,7 +156,8 @@ mod tests {
     }
 
     impl Recursion {
-        /// Walks from a level. Returns the frames of the inner end without the interrupted one, the outer frames, and the result.
+        /// Walks from a level. Returns the frames of the inner end without the interrupted one, the outer frames, and
+        /// the result.
         fn walk(&mut self, ends: &Room<4>, level: usize, reach: Reach) -> (Vec<usize>, Vec<usize>, Walked) {
             let fp = self.fps[level];
             context(&mut self.memory, CONTEXT, CODE + 0x12, &[(6, fp), (7, fp - 8)]);

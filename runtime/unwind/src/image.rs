@@ -35,7 +35,8 @@ pub struct Image {
 pub struct Parts {
     /// The code.
     pub code: Range<usize>,
-    /// The address of `.eh_frame_hdr`, and the segment with it and with `.eh_frame`; `None` if there is none that can be read.
+    /// The address of `.eh_frame_hdr`, and the segment with it and with `.eh_frame`; `None` if there is none that can
+    /// be read.
     pub tables: Option<(usize, Range<usize>)>,
 }
 
@@ -62,7 +63,8 @@ impl Image {
         (numbers & usize::from(u16::MAX) == SEGMENT_SIZE).then_some(image)
     }
 
-    /// Where the parts of the object are. The result is `None` if the object has no code or if its headers cannot be read.
+    /// Where the parts of the object are. The result is `None` if the object has no code or if its headers cannot be
+    /// read.
     #[must_use]
     #[inline(never)]
     pub fn parts(self, memory: &impl Memory) -> Option<Parts> {
@@ -92,8 +94,8 @@ impl Image {
         Some(found)
     }
 
-    /// Stores the bytes of the build ID in `room`, which has zeros. The result is their number, padded to whole words of four bytes; 0
-    /// if there is none, or no room.
+    /// Stores the bytes of the build ID in `room`, which has zeros. The result is their number, padded to whole words
+    /// of four bytes; 0 if there is none, or no room.
     pub fn build_id(self, memory: &impl Memory, room: &mut [u8]) -> usize {
         let all = (0..self.number.min(MOST_SEGMENTS)).map_while(|index| self.segment(memory, index));
         let mut notes = all.filter(|segment| segment.kind == SEGMENT_NOTE);

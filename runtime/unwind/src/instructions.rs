@@ -26,7 +26,8 @@ struct Run<'e, 'a, A> {
     rule: Rule,
     /// The rule after the common instructions.
     initial: Option<Rule>,
-    /// The remembered rules. They are not in this structure, because compilers copy a long array into a new structure by a call of memcpy.
+    /// The remembered rules. They are not in this structure, because compilers copy a long array into a new structure
+    /// by a call of memcpy.
     remembered: &'e mut [Rule; REMEMBERED],
     depth: usize,
     /// The address that the next rule is for.

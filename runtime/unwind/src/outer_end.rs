@@ -1,16 +1,17 @@
 //! The outermost frames of deep stacks, remembered from one walk to the next.
 //!
-//! A walk of a stack that is too deep keeps the innermost frames. The outermost frames seldom change, so an earlier walk of the
-//! same stack that reached the end has found them. Each of these frames has a slot: the place of the stack where its return
-//! address is.
+//! A walk of a stack that is too deep keeps the innermost frames. The outermost frames seldom change, so an earlier
+//! walk of the same stack that reached the end has found them. Each of these frames has a slot: the place of the stack
+//! where its return address is.
 //!
 //! What is remembered counts only as far as the stack confirms it:
 //!
 //! * The walk must have come to a place of the remembered stack: the thread is the same, and the place lies between the
 //!   stack's end and the lowest place from which an earlier walk has come to this end.
-//! * The slots are read again, the outermost first. As long as a slot has the remembered return address, the caller is in the same
-//!   call, so the slot of the next frame is where it was. The first slot with another return address of the same function is the last
-//!   frame that counts: the function is in another call, whose frame is not known. Frames behind the first difference do not count.
+//! * The slots are read again, the outermost first. As long as a slot has the remembered return address, the caller is
+//!   in the same call, so the slot of the next frame is where it was. The first slot with another return address of the
+//!   same function is the last frame that counts: the function is in another call, whose frame is not known. Frames
+//!   behind the first difference do not count.
 
 use core::sync::atomic::{
     AtomicU32, AtomicUsize,
@@ -36,8 +37,8 @@ pub(super) struct Position {
     pub(super) bottom: usize,
 }
 
-/// The latest frames of a walk, and the outermost frames of a stack. Each walk uses memory of its own, which need not be
-/// cleared.
+/// The latest frames of a walk, and the outermost frames of a stack. Each walk uses memory of its own, which need not
+/// be cleared.
 pub struct Trail {
     /// The slots and the addresses of the latest frames, in a ring.
     ring: [[usize; 2]; OUTER_FRAMES],
@@ -87,7 +88,8 @@ impl Trail {
         }
     }
 
-    /// Makes those of the latest `passed` frames that are known the outermost ones. The result says whether all are known.
+    /// Makes those of the latest `passed` frames that are known the outermost ones. The result says whether all are
+    /// known.
     pub(super) fn end(&mut self, passed: usize) -> bool {
         self.outers = 0;
         for back in 1..=self.number.min(passed).min(OUTER_FRAMES) {
@@ -127,11 +129,11 @@ pub struct OuterEnd {
     frames: [[AtomicUsize; 2]; OUTER_FRAMES],
 }
 
-/// Room for the outermost frames of the stacks of many threads, one stack for each. All threads and their signal handlers may use the
-/// room at the same time, without a lock: a value that another thread is changing is not used.
+/// Room for the outermost frames of the stacks of many threads, one stack for each. All threads and their signal
+/// handlers may use the room at the same time, without a lock: a value that another thread is changing is not used.
 ///
-/// The room is a list whose length is a power of two and never changes. The list may be made when the first stack is remembered,
-/// because few programs have deep stacks.
+/// The room is a list whose length is a power of two and never changes. The list may be made when the first stack is
+/// remembered, because few programs have deep stacks.
 pub trait OuterEnds {
     /// The list; `None` if there is no list yet.
     fn list(&self) -> Option<&[OuterEnd]>;
@@ -316,7 +318,8 @@ mod tests {
     const SIGN: usize = 0xab << 48;
     const FRAMES: usize = 100;
 
-    /// The slot and the return address of a frame, the outermost of which has number 0. Each function has 256 bytes of code.
+    /// The slot and the return address of a frame, the outermost of which has number 0. Each function has 256 bytes of
+    /// code.
     fn slot(frame: usize) -> usize {
         0x10_0000 - 64 * frame
     }

@@ -1,15 +1,15 @@
 //! The outermost end of a deep recursion.
 //!
-//! A walk that becomes too long compares two of its frames with the same return address. If each level of the recursion has the
-//! same size, the stack has this return address at each multiple of the distance of the two frames. So a search finds the
-//! outermost level with few reads, and the walk goes on there. The levels between are left out.
+//! A walk that becomes too long compares two of its frames with the same return address. If each level of the recursion
+//! has the same size, the stack has this return address at each multiple of the distance of the two frames. So a search
+//! finds the outermost level with few reads, and the walk goes on there. The levels between are left out.
 
 use super::memory::Memory;
 
 /// The largest distance of a return address from the stack pointer of the frame to which it leads.
 const MOST_DISTANCE: usize = 1024;
-/// The fewest levels that are left out. Fewer of the same distance can be chance, and memory that no function has written yet can have
-/// old return addresses.
+/// The fewest levels that are left out. Fewer of the same distance can be chance, and memory that no function has
+/// written yet can have old return addresses.
 const FEWEST_LEVELS: usize = 16;
 const WORD: usize = size_of::<usize>();
 
@@ -31,7 +31,8 @@ pub(super) struct Search<'a, M> {
 }
 
 impl<M: Memory> Search<'_, M> {
-    /// The outermost level of a recursion with these two levels; `None` if the stack shows no recursion of equal levels.
+    /// The outermost level of a recursion with these two levels; `None` if the stack shows no recursion of equal
+    /// levels.
     #[inline(never)]
     pub(super) fn outermost(&self, inner: Level, outer: Level) -> Option<Level> {
         let stride = outer.sp.checked_sub(inner.sp).filter(|stride| *stride >= WORD && outer.pc == inner.pc)?;
@@ -87,8 +88,8 @@ mod tests {
     const PC: usize = 0x40_1234;
     const SIGN: usize = 0xab << 48;
 
-    /// A stack with levels of 48 bytes: the return address is 16 bytes below the stack pointer of its frame, and below is the
-    /// frame pointer, which has the value `fp` of its level.
+    /// A stack with levels of 48 bytes: the return address is 16 bytes below the stack pointer of its frame, and below
+    /// is the frame pointer, which has the value `fp` of its level.
     fn recursion(levels: usize, fp: impl Fn(usize) -> usize) -> (Words, impl Fn(usize) -> Level) {
         let sp = |level: usize| 0x10_0000 + 48 * level;
         let slots = (0..levels).flat_map(|level| [(sp(level) - 16, PC | SIGN), (sp(level) - 24, fp(level))]);

@@ -113,9 +113,9 @@ impl Rule {
         stack_pointer: Stored::SAME,
     };
 
-    /// Whether the return address is above the CFA, on the stack of the caller as the rule describes it. This is the rule of glibc's
-    /// `_dl_runtime_resolve` on AArch64: the PLT has pushed two words, the second of them the return address, and the CFA is the
-    /// stack pointer behind the push.
+    /// Whether the return address is above the CFA, on the stack of the caller as the rule describes it. This is the
+    /// rule of glibc's `_dl_runtime_resolve` on AArch64: the PLT has pushed two words, the second of them the return
+    /// address, and the CFA is the stack pointer behind the push.
     pub(super) fn is_return_address_above(&self) -> bool {
         matches!(self.return_address.place(), Place::Stack(offset) if offset >= 0)
     }

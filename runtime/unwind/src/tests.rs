@@ -192,7 +192,8 @@ pub(super) mod x86_64 {
         let [start, other] = [after_call(&mut memory, 2), STACK - 0x1000];
         memory.write(TRAMPOLINE, &[0xaa, 0xbb, 0xcc, 0xdd, 0, 0, 0, 0]);
         memory.write(TRAMPOLINE - 8, &[0x90; 8]);
-        // The handler runs in function 1 on a stack above; the interrupted function 0 has just begun, with its stack below.
+        // The handler runs in function 1 on a stack above; the interrupted function 0 has just begun, with its stack
+        // below.
         memory.words(STACK + 24, &[TRAMPOLINE]);
         context(&mut memory, STACK + 32 + 16, CODE, &[(RSP, other)]);
         memory.words(other, &[start]);
@@ -320,15 +321,16 @@ pub(super) mod aarch64 {
         pc
     }
 
-    /// glibc's `_dl_runtime_resolve`: nop at 0; the return address at CFA + 8 from 4 on; stp x8, x9, [sp, #-208]! at 4; ldp x8, x9,
-    /// [sp], #208 at 0x10; ldp x17, x30, [sp], #16 at 0x14; br x16 at 0x18.
+    /// glibc's `_dl_runtime_resolve`: nop at 0; the return address at CFA + 8 from 4 on; stp x8, x9, [sp, #-208]! at 4;
+    /// ldp x8, x9, [sp], #208 at 0x10; ldp x17, x30, [sp], #16 at 0x14; br x16 at 0x18.
     const RESOLVE: &[u8] = &[0x44, 0x11, X30, 0x7f, 0x44, 0x0e, 0xd0, 1, 0x4c, 0x0e, 0, 0x44, 0x13, 2];
 
     pub(crate) fn tables() -> Vec<u8> {
         section(COMMON, X30, &[FRAME, START, RESOLVE])
     }
 
-    /// The chain of a function that the dynamic linker resolves: function 0, called by function 1, behind 16 bytes of the PLT.
+    /// The chain of a function that the dynamic linker resolves: function 0, called by function 1, behind 16 bytes of
+    /// the PLT.
     fn resolving(memory: &mut Made) -> [usize; 2] {
         let [caller, start] = [CODE + 0x40, CODE + 0x140].map(|pc| after_call(memory, pc));
         // The frame of the trampoline, the two words of the PLT, and the frame of function 0.

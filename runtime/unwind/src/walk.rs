@@ -12,14 +12,14 @@ use super::outer_end::Position;
 use super::recursion::{Level, Search};
 use super::rule::{Cfa, Place, Rule, Stored};
 
-/// The most frames that are kept of a stack. Of a deeper stack the frames in the middle are left out: see [`OUTERMOST_FRAMES`] and
-/// [`Reach`](super::Reach).
+/// The most frames that are kept of a stack. Of a deeper stack the frames in the middle are left out: see
+/// [`OUTERMOST_FRAMES`] and [`Reach`](super::Reach).
 pub const MOST_FRAMES: u32 = 4096;
-/// When a walk may go on for this number of frames, it leaves out the levels of a recursion: these are the frames for the
-/// outermost end of the stack.
+/// When a walk may go on for this number of frames, it leaves out the levels of a recursion: these are the frames for
+/// the outermost end of the stack.
 pub const OUTERMOST_FRAMES: u32 = 256;
-/// Distinguishes the program counters of interrupted frames in the cache from those of calls, whose return addresses were
-/// checked. No program has code at such addresses.
+/// Distinguishes the program counters of interrupted frames in the cache from those of calls, whose return addresses
+/// were checked. No program has code at such addresses.
 const EXACT: usize = 1 << (usize::BITS - 1);
 /// The largest distance of two frames on one stack. The callers of a frame that is further up may be on another stack.
 const LARGEST_FRAME: usize = 1 << 20;
@@ -54,8 +54,8 @@ pub struct Walk<'a, A, O, M, const N: usize> {
 }
 
 impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, O, M, N> {
-    /// Starts at the code that a signal interrupted. `context` is the address of the signal's context, the third argument
-    /// of its handler.
+    /// Starts at the code that a signal interrupted. `context` is the address of the signal's context, the third
+    /// argument of its handler.
     #[must_use]
     pub fn new(tables: &'a Tables<'a, O, N>, memory: &'a M, context: usize) -> Self {
         let mut walk = Walk::nowhere(tables, memory);
@@ -63,8 +63,8 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         walk
     }
 
-    /// A walk that has not started. Handlers start a walk in its place, because the compiler moves so large a value by a
-    /// function of the C library.
+    /// A walk that has not started. Handlers start a walk in its place, because the compiler moves so large a value by
+    /// a function of the C library.
     #[must_use]
     #[inline(always)]
     pub fn nowhere(tables: &'a Tables<'a, O, N>, memory: &'a M) -> Self {
@@ -189,7 +189,8 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         self.tables.objects.with(self.memory, pc, |object| object.rule::<A>(pc))
     }
 
-    /// Finds the rule at an address. Returns whether the rule comes from the cache. `kind` is 0 for the address of a call.
+    /// Finds the rule at an address. Returns whether the rule comes from the cache. `kind` is 0 for the address of a
+    /// call.
     fn look_up(&mut self, pc: usize, kind: usize) -> bool {
         let Tables { objects, cache, .. } = self.tables;
         let remembered = cache.get(pc ^ kind, objects.generation(), packing::<A>());
@@ -216,8 +217,8 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         }
     }
 
-    /// Corrects the rule at the start of the dynamic linker's trampoline, if its table begins to be right behind the start: see
-    /// [`Architecture::LATE_TABLE`].
+    /// Corrects the rule at the start of the dynamic linker's trampoline, if its table begins to be right behind the
+    /// start: see [`Architecture::LATE_TABLE`].
     fn look_behind_start(&mut self, start: usize) {
         let Some(late) = A::LATE_TABLE else { return };
         let is_at_start =
@@ -230,12 +231,13 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         }
     }
 
-    /// Finds the rule of a frame that continues at `pc` after a call. A call can be the last instruction of a function, so
-    /// the rule is that of the call.
+    /// Finds the rule of a frame that continues at `pc` after a call. A call can be the last instruction of a function,
+    /// so the rule is that of the call.
     ///
-    /// An address that no call left on the stack is no frame: an exception that is being thrown overwrites return addresses,
-    /// for example. But the C library makes some frames: the trampoline of a signal, and the function at which a coroutine
-    /// ends, which has no caller. Rules that come from the cache were checked when they were put there.
+    /// An address that no call left on the stack is no frame: an exception that is being thrown overwrites return
+    /// addresses, for example. But the C library makes some frames: the trampoline of a signal, and the function at
+    /// which a coroutine ends, which has no caller. Rules that come from the cache were checked when they were put
+    /// there.
     fn look_up_call(&mut self, pc: usize, sp: usize) -> Result<(), Ending> {
         let call = pc.wrapping_sub(1);
         if self.look_up(call, 0) {
@@ -318,8 +320,8 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         }
     }
 
-    /// The caller's value of a register that the interrupted function has already popped; `value` is the register. Compilers leave the
-    /// register's place as it was, below the stack pointer, where a copy of a stack has nothing.
+    /// The caller's value of a register that the interrupted function has already popped; `value` is the register.
+    /// Compilers leave the register's place as it was, below the stack pointer, where a copy of a stack has nothing.
     fn popped(&self, place: Place, cfa: usize, value: Option<usize>) -> Option<usize> {
         let Place::Stack(offset) = place else { return None };
         value.filter(|_| self.is_exact && cfa.wrapping_add_signed(offset as isize) < self.sp)
@@ -344,8 +346,8 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         Ok(())
     }
 
-    /// Finds the caller of a function without a table: by the function's instructions if the function is about to return
-    /// or has just begun, else by the frame pointer.
+    /// Finds the caller of a function without a table: by the function's instructions if the function is about to
+    /// return or has just begun, else by the frame pointer.
     fn go_without_table(&mut self) -> Result<(), Ending> {
         let link = if self.is_exact { self.register(A::RETURN_ADDRESS) } else { None };
         let frame = Returning { sp: self.sp, fp: self.fp, base: self.base, link };
@@ -363,8 +365,8 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         self.go_to(caller, false, slot)
     }
 
-    /// The caller of an interrupted function that has pushed nothing. The return address must follow a call of this very function,
-    /// because the word may be left from an earlier call if the function has pushed something.
+    /// The caller of an interrupted function that has pushed nothing. The return address must follow a call of this
+    /// very function, because the word may be left from an earlier call if the function has pushed something.
     fn leaf(&self, frame: Returning) -> Option<Returning> {
         let caller = A::leaf(self.memory, frame).filter(|caller| self.is_called(caller.link))?;
         let start = A::callee(self.memory, caller.link? & A::ADDRESS_BITS)?;
@@ -372,8 +374,8 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         (is_inside && self.rule(start).is_none()).then_some(caller)
     }
 
-    /// Whether a word is the address of a known instruction after a call, or the address to which the handler of a signal returns
-    /// with this stack pointer.
+    /// Whether a word is the address of a known instruction after a call, or the address to which the handler of a
+    /// signal returns with this stack pointer.
     fn is_return(&self, link: Option<usize>, sp: usize) -> bool {
         let is_trampoline =
             |link: usize| self.tables.signals.context_at(self.memory, link & A::ADDRESS_BITS, sp, false).is_some();

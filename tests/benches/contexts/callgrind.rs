@@ -22,14 +22,14 @@ pub(crate) fn shares(program: &Program) -> Option<Shares> {
     let output = valgrind.current_dir(&program.directory).output().ok()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let object = format!("ob={}", program.empty.display());
-    let costs = parse(&fs::read_to_string(file).unwrap(), &object);
+    let costs = parse_costs(&fs::read_to_string(file).unwrap(), &object);
     let all = costs["main"] as f64;
     Some(costs.iter().map(|(name, cost)| (name.clone(), *cost as f64 / all)).collect())
 }
 
-/// Adds up the lines of the functions in an object: their own, and those of their calls. Calls of a function that is on the stack
-/// already have names of their own, such as `f'2`, and count in the calls that led there.
-fn parse(text: &str, object: &str) -> BTreeMap<String, u64> {
+/// Adds up the lines of the functions in an object: their own, and those of their calls. Calls of a function that is on
+/// the stack already have names of their own, such as `f'2`, and count in the calls that led there.
+fn parse_costs(text: &str, object: &str) -> BTreeMap<String, u64> {
     let mut costs = BTreeMap::new();
     let (mut is_in_object, mut function) = (false, "");
     for line in text.lines() {
@@ -44,8 +44,9 @@ fn parse(text: &str, object: &str) -> BTreeMap<String, u64> {
     costs
 }
 
-/// The estimated cycles in a line: the instructions, 10 for each miss of the first caches, and 100 for each miss of the last. The line has
-/// its number in the source and the counts of Ir, Dr, Dw, I1mr, D1mr, D1mw, ILmr, DLmr, DLmw, without zeros at the end.
+/// The estimated cycles in a line: the instructions, 10 for each miss of the first caches, and 100 for each miss of the
+/// last. The line has its number in the source and the counts of Ir, Dr, Dw, I1mr, D1mr, D1mw, ILmr, DLmr, DLmw,
+/// without zeros at the end.
 fn cost(line: &str) -> u64 {
     const WEIGHTS: [u64; 9] = [1, 0, 0, 10, 10, 10, 100, 100, 100];
     let counts = line.split(' ').skip(1).map(|count| count.parse::<u64>().unwrap());

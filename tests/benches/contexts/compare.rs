@@ -14,7 +14,8 @@ const TURNS: usize = 10;
 /// Functions with less than this share by the other tool are left out.
 const LEAST: f64 = 0.01;
 
-/// Prints a row for each program; `reference` returns the shares by the other tool, or `None` if there is no such tool here.
+/// Prints a row for each program; `reference` returns the shares by the other tool, or `None` if there is no such tool
+/// here.
 pub(crate) fn print(tool: &str, programs: &[Program], reference: impl Fn(&Program) -> Option<Shares>) {
     println!(
         "| beside {tool} | functions | rank correlation, measured | GNU's way | largest difference, measured | GNU's way |"

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use crate::programs::Program;
 
-/// Samples per second, and the number of pairs, for ten minutes in all. The cost at the higher rate, divided by ten, shows the cost at
-/// the lower rate with a tenth of the noise.
+/// Samples per second, and the number of pairs, for ten minutes in all. The cost at the higher rate, divided by ten,
+/// shows the cost at the lower rate with a tenth of the noise.
 const RATES: [(&str, usize); 2] = [("1000", 320), ("10000", 60)];
 
 pub(crate) fn print(program: &Program) {
@@ -17,7 +17,8 @@ pub(crate) fn print(program: &Program) {
     for (rate, pairs) in RATES {
         let seconds =
             |stacks| cpu_seconds(program, &[("GMON_CLOCK", "wall"), ("GMON_HZ", rate), ("GMON_STACKS", stacks)]);
-        // The other way first in every second pair: what a run leaves behind, and a machine that becomes slower, weigh on both alike.
+        // The other way first in every second pair: what a run leaves behind, and a machine that becomes slower, weigh
+        // on both alike.
         let pair = |number: usize| {
             if number.is_multiple_of(2) {
                 ["0", "1"].map(seconds)
@@ -58,10 +59,11 @@ fn children_seconds() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// The median, and its standard error. The error follows from the median distance from the median, as for a normal distribution, so
-/// a few runs that other programs disturbed do not count.
+/// The median, and its standard error. The error follows from the median distance from the median, as for a normal
+/// distribution, so a few runs that other programs disturbed do not count.
 fn estimate(figures: Vec<f64>) -> (f64, f64) {
-    /// The standard deviation divided by the median distance from the middle, and the standard error of a median divided by that of a mean.
+    /// The standard deviation divided by the median distance from the middle, and the standard error of a median
+    /// divided by that of a mean.
     const DEVIATION: f64 = 1.4826;
     const OF_MEDIAN: f64 = 1.2533;
     let number = figures.len() as f64;

@@ -1,4 +1,5 @@
-/* Gives Lua about half a second of work: recursion, tables, strings, sorts with a function in Lua, coroutines, and errors. */
+/* Gives Lua about half a second of work: recursion, tables, strings, sorts with a function in Lua, coroutines, and
+ * errors. */
 #include <stdio.h>
 
 #include "lauxlib.h"

@@ -1,5 +1,6 @@
-//! What stacks cost, how many are whole, and how close measured inclusive times are to the truth: `make bench`, or `cargo bench
-//! --package gmon-tests --bench contexts`. A word chooses one of the tables: `truth`, `perf`, `callgrind`, `whole`, `cost`.
+//! What stacks cost, how many are whole, and how close measured inclusive times are to the truth: `make bench`, or
+//! `cargo bench --package gmon-tests --bench contexts`. A word chooses one of the tables: `truth`, `perf`, `callgrind`,
+//! `whole`, `cost`.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 
 mod callgrind;

@@ -1,4 +1,5 @@
-//! How often the true inclusive time is within one standard error of the measured one, in runs of a program that knows the truth.
+//! How often the true inclusive time is within one standard error of the measured one, in runs of a program that knows
+//! the truth.
 
 use std::fs;
 use std::path::Path;

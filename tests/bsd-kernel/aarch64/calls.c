@@ -42,8 +42,8 @@ static long status(long result, const struct linux_stat *from, u64 *to) {
     return 0;
 }
 
-// kern.proc.pathname, kern.proc.vmmap, and kern.proc.args. A static program has no shared objects, so the list of mappings is empty.
-// The arguments are empty too, as after setproctitle.
+// kern.proc.pathname, kern.proc.vmmap, and kern.proc.args. A static program has no shared objects, so the list of
+// mappings is empty. The arguments are empty too, as after setproctitle.
 static long process_information(u32 kind, char *old, u64 *size) {
     if (kind == 32 || kind == 7) {
         *size = 0;

@@ -1,6 +1,6 @@
-// A host program for Linux on AArch64, which runs a static FreeBSD program for arm64 in its own process. The host replaces each `svc`
-// of the program by an undefined instruction, and serves the calls in the handler of SIGILL. The host uses no C library, because the
-// thread pointer belongs to the program.
+// A host program for Linux on AArch64, which runs a static FreeBSD program for arm64 in its own process. The host
+// replaces each `svc` of the program by an undefined instruction, and serves the calls in the handler of SIGILL. The
+// host uses no C library, because the thread pointer belongs to the program.
 #ifndef HOST_H
 #define HOST_H
 

@@ -1,4 +1,5 @@
-// Signals: the program's handlers, masks and contexts. Only the process itself sends signals. Blocking calls are not interrupted.
+// Signals: the program's handlers, masks and contexts. Only the process itself sends signals. Blocking calls are not
+// interrupted.
 #include "host.h"
 
 struct action { u64 handler; u32 flags, mask[4], spare; };

@@ -7,7 +7,8 @@
 #define PRIVATE_WAIT 128
 #define PRIVATE_WAKE 129
 
-// The handler of SIGILL has a stack of its own in each thread, because Linux's frame would lie where the program's frames must lie.
+// The handler of SIGILL has a stack of its own in each thread, because Linux's frame would lie where the program's
+// frames must lie.
 #define HANDLER_STACK (64ul << 10)
 struct stack { u64 address; int flags, padding; u64 size; };
 
@@ -23,7 +24,8 @@ void use_handler_stack(void) {
     if (new_handler_stack(&stack) || LINUX(L_SIGALTSTACK, &stack, 0, 0, 0)) die("no stack for the handler", 0);
 }
 
-// Linux's clone. The new thread takes from its stack the description of its handler's stack, the function and the argument.
+// Linux's clone. The new thread takes from its stack the description of its handler's stack, the function and the
+// argument.
 long clone_thread(u64 flags, void *stack, u64 tls);
 __asm__(".globl clone_thread; clone_thread: mov x3, x2; mov x2, xzr; mov x8, #220; svc #0; cbz x0, 1f; ret;"
         // sigaltstack; rt_sigprocmask, because the new thread blocks what the handler of SIGILL blocks.

@@ -1,5 +1,6 @@
-// Time. A tick advances the CPU time of the process. A sleep ends when the sum of the CPU time and of real time has passed. Ticks wait
-// until the threads that they woke sleep again, as on a real machine, where such threads run long before the next tick.
+// Time. A tick advances the CPU time of the process. A sleep ends when the sum of the CPU time and of real time has
+// passed. Ticks wait until the threads that they woke sleep again, as on a real machine, where such threads run long
+// before the next tick.
 #include "host.h"
 
 #define SECOND 1000000000ul
@@ -13,8 +14,8 @@
 static u64 ticks_so_far;
 // Changes with each advance: the word on which sleeping threads wait.
 static u32 advances;
-// The number of sleeping threads; the number of threads that are new or whose sleep ended, until they sleep, wait, end or request ticks;
-// and the number of times that a thread began to sleep.
+// The number of sleeping threads; the number of threads that are new or whose sleep ended, until they sleep, wait, end
+// or request ticks; and the number of times that a thread began to sleep.
 static u32 sleeping, awake, sleeps;
 
 static u64 cpu_time(void) { return __atomic_load_n(&ticks_so_far, __ATOMIC_SEQ_CST) * 125000 / TICKS_PER_SECOND * 8000; }
@@ -62,8 +63,8 @@ long sleep_for(const u64 *time) {
     return 0;
 }
 
-// Wakes the sleeping threads, and waits until they sleep again and no thread is awake. The wait ends after 20 seconds, if a thread never
-// sleeps again.
+// Wakes the sleeping threads, and waits until they sleep again and no thread is awake. The wait ends after 20 seconds,
+// if a thread never sleeps again.
 static void advance(u64 count) {
     u32 woken = __atomic_load_n(&sleeping, __ATOMIC_SEQ_CST), before = __atomic_load_n(&sleeps, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&ticks_so_far, count, __ATOMIC_SEQ_CST);

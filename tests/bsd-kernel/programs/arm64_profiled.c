@@ -6,8 +6,8 @@ PART void middle(int turns) { while (turns-- > 0) leaf(); }
 __attribute__((constructor)) static void early(void) { middle(1); }
 __attribute__((destructor)) static void late(void) { middle(100); }
 
-// An assembly function as in libc_p.a, which calls __mcount while x0 to x8 hold arguments. Returns a number whose hexadecimal digits are
-// the values of x8 to x0.
+// An assembly function as in libc_p.a, which calls __mcount while x0 to x8 hold arguments. Returns a number whose
+// hexadecimal digits are the values of x8 to x0.
 u64 sum(u64, u64, u64, u64, u64, u64, u64, u64);
 __asm__(".text; .globl sum; .type sum, %function; .p2align 2\n"
         "sum: mov x8, #9\n"

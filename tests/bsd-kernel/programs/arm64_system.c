@@ -1,5 +1,6 @@
-// Lets a program for arm64 with OpenBSD's start-up object run on Linux. `openbsd_call` replaces the runtime's only function that makes
-// system calls. This file also has the functions of libc that the runtime needs, and writes the buffer of `profil` as OpenBSD's kernel does.
+// Lets a program for arm64 with OpenBSD's start-up object run on Linux. `openbsd_call` replaces the runtime's only
+// function that makes system calls. This file also has the functions of libc that the runtime needs, and writes the
+// buffer of `profil` as OpenBSD's kernel does.
 typedef unsigned long u64;
 typedef unsigned int u32;
 typedef unsigned short u16;
@@ -82,8 +83,8 @@ void exit(int status) {
     for (;;) linux_call(LINUX_EXIT, (u64)status, 0, 0, 0, 0, 0);
 }
 
-// Sets up thread-local storage, as libc does in its entry of .preinit_array: the program's block starts 16 bytes after the address in
-// tpidr_el0.
+// Sets up thread-local storage, as libc does in its entry of .preinit_array: the program's block starts 16 bytes after
+// the address in tpidr_el0.
 struct header { char ident[32]; u64 phoff, shoff; u32 flags; u16 ehsize, phentsize, phnum; };
 struct phdr { u32 type, flags; u64 offset, vaddr, paddr, filesz, memsz, align; };
 extern const struct header __executable_start;

@@ -1,5 +1,5 @@
-// A program without a profiling start-up object, linked with libgmon.a, that starts and ends its profile itself. The child of a
-// fork does so too. Nothing before `monstartup` and after `_mcleanup` counts.
+// A program without a profiling start-up object, linked with libgmon.a, that starts and ends its profile itself. The
+// child of a fork does so too. Nothing before `monstartup` and after `_mcleanup` counts.
 #include "bsd.h"
 
 void monstartup(unsigned long, unsigned long);

@@ -1,4 +1,5 @@
-// A profiled program that creates children of all kinds and executes programs in all ways. The argument selects the part for a test.
+// A profiled program that creates children of all kinds and executes programs in all ways. The argument selects the
+// part for a test.
 #include "bsd.h"
 
 #define PART __attribute__((noinline, used))
@@ -76,7 +77,8 @@ static void await_end(void) {
 }
 static void on_signal(int signal) { (void)signal; }
 
-// Children with a copy of the memory: 1002 to 1006; 1007, which is killed; 1008, of which the runtime does not know. 1009 shares memory.
+// Children with a copy of the memory: 1002 to 1006; 1007, which is killed; 1008, of which the runtime does not know.
+// 1009 shares memory.
 static void more_kinds(void) {
     static const u32 flags[] = {RFSIGSHARE, RFTSIGZMB, RFLINUXTHPN};
     static const u32 options[] = {0, WLINUXCLONE, WLINUXCLONE};

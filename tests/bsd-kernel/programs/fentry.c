@@ -1,5 +1,5 @@
-// A program for -mfentry. gcc pushes r10, the frame of the enclosing function, before the call of __fentry__ in a nested function; clang
-// has no nested functions, so assembly takes their place here.
+// A program for -mfentry. gcc pushes r10, the frame of the enclosing function, before the call of __fentry__ in a
+// nested function; clang has no nested functions, so assembly takes their place here.
 #include "bsd.h"
 
 #define PART __attribute__((noinline, used))

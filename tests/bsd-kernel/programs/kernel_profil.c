@@ -75,7 +75,8 @@ static void fault(void) {
     CHECK(page[0] == 1);
 }
 
-// System time is charged at the return of the call: all of its ticks of the statistics clock, 64 ticks each, modulo 65,536.
+// System time is charged at the return of the call: all of its ticks of the statistics clock, 64 ticks each, modulo
+// 65,536.
 static __attribute__((noinline)) void in_kernel(u64 count) {
     system_ticks(count);
     __asm__ volatile("");

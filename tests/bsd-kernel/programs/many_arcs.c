@@ -4,7 +4,8 @@
 #define SIDE 300
 #define FREQUENT 1000
 
-// call(from, to): what mcount sees of a call of the function at `to` from `from`. mcount returns to `to`, which returns here.
+// call(from, to): what mcount sees of a call of the function at `to` from `from`. mcount returns to `to`, which returns
+// here.
 void call(u64 from, u64 to);
 extern const char sled[];
 #ifdef __FreeBSD__

@@ -1,5 +1,5 @@
-// The code of a shared object that a program maps itself: no relocations, and an entry point that returns the addresses of functions.
-// PREFIX distinguishes the functions of several objects.
+// The code of a shared object that a program maps itself: no relocations, and an entry point that returns the addresses
+// of functions. PREFIX distinguishes the functions of several objects.
 #include "bsd.h"
 
 #define JOINED(prefix, name) prefix##_##name

@@ -1,5 +1,6 @@
-// A program that maps shared objects itself, calls their functions, and unmaps the objects as a dynamic linker does: `dlclose` of the
-// runtime finds this program's `dlclose` by `dlsym`, and reads the list of objects by `dl_iterate_phdr`.
+// A program that maps shared objects itself, calls their functions, and unmaps the objects as a dynamic linker does:
+// `dlclose` of the runtime finds this program's `dlclose` by `dlsym`, and reads the list of objects by
+// `dl_iterate_phdr`.
 #include "bsd.h"
 
 #define PART __attribute__((noinline, used))

@@ -1,4 +1,5 @@
-// System calls of OpenBSD: conventions, signals, stacks, threads. With an argument, the program makes a call that ends the process.
+// System calls of OpenBSD: conventions, signals, stacks, threads. With an argument, the program makes a call that ends
+// the process.
 #include "bsd.h"
 
 static volatile u64 pc_seen, argument_seen;
@@ -29,7 +30,8 @@ static void on_stack(int signal) {
     (void)signal;
 }
 
-// Alternate stacks have at least 12288 bytes of readable and writable memory, and the kernel replaces their whole pages by zeros.
+// Alternate stacks have at least 12288 bytes of readable and writable memory, and the kernel replaces their whole pages
+// by zeros.
 static void stacks(void) {
     stack_t alternate = {memory, 12287, 0};
     CHECK(sigaltstack(&alternate, NULL) == -1 && errno == ENOMEM);

@@ -1,5 +1,5 @@
-// The files that OpenBSD's unveil and chroot leave to a program, and the kernel's file of profil(2), which obeys neither. The argument
-// selects the part for a test.
+// The files that OpenBSD's unveil and chroot leave to a program, and the kernel's file of profil(2), which obeys
+// neither. The argument selects the part for a test.
 #include "bsd.h"
 
 __asm__(".pushsection .note.openbsd.profil,\"a\",@note; .balign 4; .long 8, 0, 2; .asciz \"OpenBSD\"; .popsection");

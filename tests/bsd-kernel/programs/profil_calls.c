@@ -1,5 +1,5 @@
-// A program that calls profil in the dialects of several systems (libgmon.a). The argument selects a trial. At 8128 ticks of the
-// profiling clock per second, 8128 ticks are 100 ticks of 4.4BSD's clock and 60 of System V's.
+// A program that calls profil in the dialects of several systems (libgmon.a). The argument selects a trial. At 8128
+// ticks of the profiling clock per second, 8128 ticks are 100 ticks of 4.4BSD's clock and 60 of System V's.
 #include "bsd.h"
 
 int gmon_profil_bsd(void *, size_t, size_t, unsigned);
@@ -50,7 +50,8 @@ static void counts_where_it_is(void) {
     CHECK(sum() == 100 && !timer_runs());
 }
 
-// Ticks that come later than the interval stop the kernel's timer; each of them has one tick of the profile, at the call's end.
+// Ticks that come later than the interval stop the kernel's timer; each of them has one tick of the profile, at the
+// call's end.
 PART void delayed_work(u64 count) {
     late_ticks(count);
     __asm__ volatile("");

@@ -1,5 +1,5 @@
-// A profiled program with known counts. The argument selects the part for a test. The program prints the expected counts of the
-// profile as `calls NAME N` and `arc CALLER CALLEE N`.
+// A profiled program with known counts. The argument selects the part for a test. The program prints the expected
+// counts of the profile as `calls NAME N` and `arc CALLER CALLEE N`.
 #include "bsd.h"
 
 #define THREADS 4

@@ -1,5 +1,5 @@
-// A profiled program with calls of many shapes. The argument selects the part for a test. The program prints the expected counts of the
-// profile as `calls NAME N`, `arc CALLER CALLEE N` and `ticks NAME N`.
+// A profiled program with calls of many shapes. The argument selects the part for a test. The program prints the
+// expected counts of the profile as `calls NAME N`, `arc CALLER CALLEE N` and `ticks NAME N`.
 #include "bsd.h"
 
 #define PART __attribute__((noinline, used))

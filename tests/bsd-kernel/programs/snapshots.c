@@ -24,7 +24,8 @@ static int status_of(pid_t child) {
     return status;
 }
 
-// The kernel's file replaces the snapshot at the end, so the program copies the snapshot. The number of the process is 1001.
+// The kernel's file replaces the snapshot at the end, so the program copies the snapshot. The number of the process is
+// 1001.
 #define FILE_NAME "gmon.snapshots.1001.out"
 static void copy_open(int from, int to) {
     static char bytes[1 << 20];

@@ -1,5 +1,5 @@
-//! Virtual time, which passes only when a program requests ticks, reads the clock or sleeps. Runs on a busy machine are therefore the
-//! same as on an idle machine.
+//! Virtual time, which passes only when a program requests ticks, reads the clock or sleeps. Runs on a busy machine are
+//! therefore the same as on an idle machine.
 
 /// The rates of a system's clocks in Hz, which `kern.clockrate` reports.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,8 @@ impl Clock {
         (u128::from(ticks) * u128::from(SECOND) / u128::from(self.rates.profhz)) as u64
     }
 
-    /// Advances the time by one period of the profiling clock. Returns the number of ticks of the interval-timer clock meanwhile.
+    /// Advances the time by one period of the profiling clock. Returns the number of ticks of the interval-timer clock
+    /// meanwhile.
     pub fn tick(&mut self) -> u64 {
         let period = SECOND / self.rates.hz;
         let before = self.now() / period;
@@ -83,7 +84,8 @@ pub struct IntervalTimer {
 /// How a system starts the next interval of a timer that expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reload {
-    /// FreeBSD: only if the interval is longer than the time by which the tick was late. Otherwise, the timer stops for good.
+    /// FreeBSD: only if the interval is longer than the time by which the tick was late. Otherwise, the timer stops for
+    /// good.
     ///
     /// Source: sys/kern/kern_time.c (`itimerdecr`). Seen on FreeBSD 15.1 (amd64).
     IfLonger,

@@ -25,8 +25,8 @@ impl Credentials {
         self.user == ROOT
     }
 
-    /// Returns the user that owns the files which [`Credentials::with`] creates. Only the superuser can create files of another user, so
-    /// a tracer of an ordinary user creates files of that user.
+    /// Returns the user that owns the files which [`Credentials::with`] creates. Only the superuser can create files of
+    /// another user, so a tracer of an ordinary user creates files of that user.
     #[must_use]
     pub fn owner(self) -> u32 {
         if geteuid().is_root() { self.user } else { geteuid().as_raw() }

@@ -1,7 +1,7 @@
 //! Delivers signals: calls handlers, ends processes, restores the state for sigreturn.
 //!
-//! Source: FreeBSD's sys/kern/kern_sig.c (`issignal`, `postsig`), sys/kern/subr_trap.c (`ast_sig`). Seen on FreeBSD 15.1 (amd64): signals
-//! of profiled programs.
+//! Source: FreeBSD's sys/kern/kern_sig.c (`issignal`, `postsig`), sys/kern/subr_trap.c (`ast_sig`). Seen on FreeBSD
+//! 15.1 (amd64): signals of profiled programs.
 
 use nix::errno::Errno;
 
@@ -10,7 +10,8 @@ use crate::record::Kind;
 use crate::signal::{Action, Info, SA_NODEFER, SA_RESETHAND, SA_RESTART, SIGKILL};
 
 impl Kernel {
-    /// Delivers all signals that a stopped thread does not block. A thread in a system call leaves the call for a handler.
+    /// Delivers all signals that a stopped thread does not block. A thread in a system call leaves the call for a
+    /// handler.
     pub fn deliver(&mut self, id: ThreadId) {
         while let Some(info) = self.threads.contains_key(&id).then(|| self.deliverable(id)).flatten() {
             let action = self.process_of(id).action(info.signal);

@@ -1,7 +1,7 @@
 //! The end of threads and processes.
 //!
-//! Source: FreeBSD's sys/kern/kern_exit.c (`exit1`), sys/kern/kern_thr.c (`kern_thr_exit`), sys/kern/sys_procdesc.c (`procdesc_close`).
-//! Seen on FreeBSD 15.1 (amd64): the end of profiled programs; not process descriptors.
+//! Source: FreeBSD's sys/kern/kern_exit.c (`exit1`), sys/kern/kern_thr.c (`kern_thr_exit`), sys/kern/sys_procdesc.c
+//! (`procdesc_close`). Seen on FreeBSD 15.1 (amd64): the end of profiled programs; not process descriptors.
 
 use crate::kernel::{Ended, FIRST_PROCESS, INIT, Kernel, ProcessId, Reply, State, ThreadId, Wait};
 use crate::record::Kind;

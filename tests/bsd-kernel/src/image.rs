@@ -27,8 +27,8 @@ pub struct Image {
     pub notes: Vec<(u32, Vec<u8>)>,
     /// The dynamic linker.
     pub interpreter: Option<PathBuf>,
-    /// Addresses of system call instructions and their numbers, from OpenBSD's segment PT_OPENBSD_SYSCALLS: those of the dynamic linker if
-    /// there is one.
+    /// Addresses of system call instructions and their numbers, from OpenBSD's segment PT_OPENBSD_SYSCALLS: those of
+    /// the dynamic linker if there is one.
     pub pinned: Option<Vec<(u32, u32)>>,
     /// The start and the end of the text for which `pinned` holds, before relocation.
     pub text: (u64, u64),
@@ -50,7 +50,8 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// ENOEXEC if the file is not an x86-64 program with the brand; otherwise the error of reading the file or its dynamic linker.
+    /// ENOEXEC if the file is not an x86-64 program with the brand; otherwise the error of reading the file or its
+    /// dynamic linker.
     pub fn read(path: &Path, brand: &Brand) -> Result<Image, Errno> {
         let file =
             |path: &Path| std::fs::read(path).map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw));
@@ -158,7 +159,8 @@ pub struct InitialStack {
 }
 
 impl InitialStack {
-    /// Lays out the stack below an address. `auxiliary` is the vector without the end marker; an empty vector gets no end marker.
+    /// Lays out the stack below an address. `auxiliary` is the vector without the end marker; an empty vector gets no
+    /// end marker.
     #[must_use]
     pub fn lay_out(
         below: u64,

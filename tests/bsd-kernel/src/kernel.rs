@@ -129,8 +129,9 @@ pub struct Thread {
     pub alternate: AlternateStack,
     /// Whether a wake-up came for the word that the thread waits for.
     pub is_woken: bool,
-    /// Whether other threads' ticks wait until this thread waits, returns from a handler, requests ticks or ends, because the thread is
-    /// new or a tick woke the thread. On a real machine, such threads run long before the next tick.
+    /// Whether other threads' ticks wait until this thread waits, returns from a handler, requests ticks or ends,
+    /// because the thread is new or a tick woke the thread. On a real machine, such threads run long before the next
+    /// tick.
     pub is_owed: bool,
     /// The CPU time of the task when the thread last resumed, for threads with `is_owed`.
     pub began: Duration,
@@ -361,8 +362,8 @@ pub struct Personality {
     pub start: fn(&mut Registers, u64),
     /// Builds the auxiliary vector from Linux's vector and the addresses of argc, argv and the environment.
     pub auxiliary: fn(&Image, &AuxiliaryVector) -> Option<AuxiliaryVector>,
-    /// Decides whether a thread may make a call: `None`, or the outcome of the refused call. The argument has no call if the system does
-    /// not have the number.
+    /// Decides whether a thread may make a call: `None`, or the outcome of the refused call. The argument has no call
+    /// if the system does not have the number.
     pub refuse: fn(&mut Kernel, ThreadId, Option<&SystemCall>) -> Option<Outcome>,
     /// Called when a process ends, before its memory is unmapped.
     pub end: fn(&mut Kernel, ProcessId),
@@ -393,7 +394,8 @@ pub struct Kernel {
     pub described: Vec<Described>,
     /// The status of the first process, once the process ended.
     pub status: Option<i32>,
-    /// The number of processors. Each tick that a program requests interrupts as many threads of the program at the same address.
+    /// The number of processors. Each tick that a program requests interrupts as many threads of the program at the
+    /// same address.
     pub processors: u64,
     /// The clock.
     pub clock: Clock,

@@ -142,8 +142,8 @@ fn settle(kernel: &mut Kernel) {
     }
 }
 
-/// Waits for the next task that stops. Ticks do not wait for a thread that runs long without a system call, because the thread may
-/// be waiting for the thread that requests the ticks.
+/// Waits for the next task that stops. Ticks do not wait for a thread that runs long without a system call, because the
+/// thread may be waiting for the thread that requests the ticks.
 fn wait(kernel: &mut Kernel) -> (Task, Stop) {
     /// The limit is CPU time, because CPU time passes no faster on a busy machine.
     const LONG: Duration = Duration::from_millis(200);

@@ -1,16 +1,19 @@
-//! Runs a static program of a BSD: `gmon-bsd-kernel [--record FILE] [--trace] [--set-id] [--user ID] [--jail] [--processors N] [--openbsd]
-//! PROGRAM [ARGUMENT...]`.
+//! Runs a static program of a BSD:
+//! `gmon-bsd-kernel [OPTION...] PROGRAM [ARGUMENT...]`. The options are `--record FILE`, `--trace`, `--set-id`,
+//! `--user ID`, `--jail`, `--processors N`, and `--openbsd`.
 //!
-//! The program gets the environment of this command. The command's status is the program's status, or 128 plus the number of the
-//! signal that ended the program; 125 means that the program was not started.
+//! The program gets the environment of this command. The command's status is the program's status, or 128 plus the
+//! number of the signal that ended the program; 125 means that the program was not started.
 //!
 //! - `--record FILE`: writes the events of the run, one per line.
 //! - `--trace`: adds all system calls to the record.
 //! - `--set-id`: `issetugid` returns 1.
-//! - `--user ID`: the ID of the program's user. Without the option, the user is the tracer's user. Only a tracer of the superuser can
-//!   access files as another user.
-//! - `--jail`: the program runs in a jail of FreeBSD without rights (`allow.nosuser`, `allow.nounprivileged_proc_debug`).
-//! - `--processors N`: the machine has N processors, and each requested tick stands for N threads that run at the same address.
+//! - `--user ID`: the ID of the program's user. Without the option, the user is the tracer's user. Only a tracer of the
+//!   superuser can access files as another user.
+//! - `--jail`: the program runs in a jail of FreeBSD without rights (`allow.nosuser`,
+//!   `allow.nounprivileged_proc_debug`).
+//! - `--processors N`: the machine has N processors, and each requested tick stands for N threads that run at the same
+//!   address.
 //! - `--openbsd`: the program is a program for OpenBSD, not for FreeBSD.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -1,13 +1,14 @@
 //! Sends signals: to a process, where the kernel chooses the thread, or to one thread.
 //!
-//! Source: FreeBSD's sys/kern/kern_sig.c (`sigtd`, `tdsendsignal`). Seen on FreeBSD 15.1 (amd64): signals of profiled programs.
+//! Source: FreeBSD's sys/kern/kern_sig.c (`sigtd`, `tdsendsignal`). Seen on FreeBSD 15.1 (amd64): signals of profiled
+//! programs.
 
 use crate::kernel::{Kernel, ProcessId, ThreadId};
 use crate::signal::{Info, SIGCHLD, SIGKILL};
 
 impl Kernel {
-    /// Sends a signal to a process. If the signal's cause is a running thread, `current` is that thread. `current` gets the signal
-    /// unless `current` blocks the signal; otherwise any thread that does not block the signal gets it.
+    /// Sends a signal to a process. If the signal's cause is a running thread, `current` is that thread. `current` gets
+    /// the signal unless `current` blocks the signal; otherwise any thread that does not block the signal gets it.
     pub fn post_to_process(&mut self, process: ProcessId, current: Option<ThreadId>, info: Info) {
         let Some(target) = self.processes.get_mut(&process) else {
             return;

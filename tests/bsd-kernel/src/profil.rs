@@ -1,7 +1,8 @@
 //! profil(2) of FreeBSD: four arguments, 16-bit counters that wrap, one buffer for all threads of a process.
 //!
-//! Source: sys/kern/subr_prof.c (`sys_profil`, `addupc_intr`, `addupc_task`), sys/kern/kern_clock.c (`profclock`). Seen on FreeBSD 15.1
-//! (amd64): the counters of a profiled program. From the source alone: faults, and the truncation of the index to 32 bits.
+//! Source: sys/kern/subr_prof.c (`sys_profil`, `addupc_intr`, `addupc_task`), sys/kern/kern_clock.c (`profclock`). Seen
+//! on FreeBSD 15.1 (amd64): the counters of a profiled program. From the source alone: faults, and the truncation of
+//! the index to 32 bits.
 
 use nix::errno::Errno;
 
@@ -49,7 +50,8 @@ impl Profil {
         Ok(())
     }
 
-    /// Returns the address of a pc's counter. The index is truncated to 32 bits, so a distant pc may have the counter of another pc.
+    /// Returns the address of a pc's counter. The index is truncated to 32 bits, so a distant pc may have the counter
+    /// of another pc.
     #[must_use]
     pub fn counter(&self, pc: u64) -> Option<u64> {
         let distance = pc.checked_sub(self.offset)?;

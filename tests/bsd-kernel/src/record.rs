@@ -41,7 +41,8 @@ impl Kind {
         }
     }
 
-    /// Returns whether an event is unexpected unless a test provokes the event. The tracer also prints these events on standard error.
+    /// Returns whether an event is unexpected unless a test provokes the event. The tracer also prints these events on
+    /// standard error.
     fn is_loud(self) -> bool {
         matches!(self, Kind::UnknownCall | Kind::Unsupported | Kind::Refused | Kind::Deadlock)
     }

@@ -1,7 +1,7 @@
 //! The return from system calls: results, the carry flag, and the registers that a call overwrites.
 //!
-//! Source: FreeBSD's sys/amd64/amd64/vm_machdep.c (`cpu_set_syscall_retval`), sys/amd64/amd64/exception.S (`fast_syscall_common`; of 2018
-//! for the zeroes). Seen on FreeBSD 15.1 (amd64): the runtime's own calls.
+//! Source: FreeBSD's sys/amd64/amd64/vm_machdep.c (`cpu_set_syscall_retval`), sys/amd64/amd64/exception.S
+//! (`fast_syscall_common`; of 2018 for the zeroes). Seen on FreeBSD 15.1 (amd64): the runtime's own calls.
 
 use nix::errno::Errno;
 

@@ -1,4 +1,5 @@
-//! A Linux process that runs the code of one thread: access to registers and memory, and Linux system calls in the process.
+//! A Linux process that runs the code of one thread: access to registers and memory, and Linux system calls in the
+//! process.
 
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
@@ -83,7 +84,8 @@ impl Task {
 
     /// Maps the kernel's page, with the given code at its start, into a program that was just executed.
     pub fn map_kernel_page(self, code: &[u8]) {
-        // The program does not have the tracer's `syscall` instruction yet, so the call temporarily replaces bytes at the entry point.
+        // The program does not have the tracer's `syscall` instruction yet, so the call temporarily replaces bytes at
+        // the entry point.
         let entry = self.registers().rip;
         let memory = File::options().read(true).write(true).open(format!("/proc/{}/mem", self.0));
         let memory = memory.expect("the memory of a traced process opens");
@@ -124,7 +126,8 @@ impl Task {
         let mut bytes = vec![0; MOST];
         let mut vector = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: MOST };
         let read = |kind: usize, vector: &mut libc::iovec| {
-            // SAFETY: the vector describes `bytes`, which Linux fills, and Linux writes the number of bytes into the vector.
+            // SAFETY: the vector describes `bytes`, which Linux fills, and Linux writes the number of bytes into the
+            // vector.
             Errno::result(unsafe {
                 libc::ptrace(libc::PTRACE_GETREGSET, self.0.as_raw(), kind, std::ptr::from_mut(vector))
             })
@@ -139,7 +142,8 @@ impl Task {
         const SIZE_OF_FXSAVE: usize = 512;
         let kind = if bytes.len() > SIZE_OF_FXSAVE { XSAVE } else { FXSAVE };
         let mut vector = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-        // Linux refuses values that the processor does not accept, from a forged context; the task then keeps its registers.
+        // Linux refuses values that the processor does not accept, from a forged context; the task then keeps its
+        // registers.
         // SAFETY: the vector describes `bytes`, which Linux only reads.
         let _ = unsafe { libc::ptrace(libc::PTRACE_SETREGSET, self.0.as_raw(), kind, &raw mut vector) };
     }
@@ -232,8 +236,8 @@ impl Task {
         (registers.r10, registers.r8, registers.r9) = (r10, r8, r9);
         self.set_registers(&registers);
         let mut has_entered = false;
-        // After a stop for a system call of the program, the first stop is the end of the program's call. The entry and the end of
-        // the tracer's call follow.
+        // After a stop for a system call of the program, the first stop is the end of the program's call. The entry and
+        // the end of the tracer's call follow.
         loop {
             ptrace::syscall(self.0, None).expect("a stopped task goes on");
             match waitpid(self.0, Some(WaitPidFlag::__WALL)).expect("a traced task is waited for") {
@@ -245,7 +249,8 @@ impl Task {
                         break;
                     }
                 }
-                // Signals that interrupt a task are already handled. The result of the call reports an exec or a new task.
+                // Signals that interrupt a task are already handled. The result of the call reports an exec or a new
+                // task.
                 WaitStatus::Stopped(..) | WaitStatus::PtraceEvent(..) => {}
                 status => panic!("a task in a system call of the tracer: {status:?}"),
             }

@@ -32,7 +32,8 @@ impl Kernel {
         }
     }
 
-    /// Performs one tick on all processors at once, except for the profile: advances the time and checks the interval timers.
+    /// Performs one tick on all processors at once, except for the profile: advances the time and checks the interval
+    /// timers.
     fn tick(&mut self, id: ThreadId) {
         let interval_ticks = self.pass_tick(id);
         for _ in 0..interval_ticks * self.processors {
@@ -60,8 +61,8 @@ impl Kernel {
         }
     }
 
-    /// Serves the call for late ticks: `count` ticks interrupt the thread at the address of the call, and the interval-timer clock
-    /// reports their time only once, at the end.
+    /// Serves the call for late ticks: `count` ticks interrupt the thread at the address of the call, and the
+    /// interval-timer clock reports their time only once, at the end.
     ///
     /// # Errors
     ///
@@ -96,8 +97,8 @@ impl Kernel {
             .collect()
     }
 
-    /// Serves the call for ticks: charges `count` ticks at the address of the call. If a tick starts a handler or wakes another thread,
-    /// the remaining ticks wait until the handler returns or the thread waits again.
+    /// Serves the call for ticks: charges `count` ticks at the address of the call. If a tick starts a handler or wakes
+    /// another thread, the remaining ticks wait until the handler returns or the thread waits again.
     ///
     /// # Errors
     ///
@@ -133,11 +134,11 @@ impl Kernel {
         Ok(Reply::Switched)
     }
 
-    /// Charges the system time of a call that returns: the ticks of the statistics clock, each as long as several ticks of the profiling
-    /// clock, at one time and modulo 65,536.
+    /// Charges the system time of a call that returns: the ticks of the statistics clock, each as long as several ticks
+    /// of the profiling clock, at one time and modulo 65,536.
     ///
-    /// Source: sys/kern/subr_trap.c (`userret`), sys/kern/kern_clock.c (`statclock`), sys/kern/subr_prof.c (`addupc_task`). Seen on
-    /// FreeBSD 15.1 (amd64).
+    /// Source: sys/kern/subr_trap.c (`userret`), sys/kern/kern_clock.c (`statclock`), sys/kern/subr_prof.c
+    /// (`addupc_task`). Seen on FreeBSD 15.1 (amd64).
     fn charge_system_time(&mut self, id: ThreadId, pc: u64) {
         let rates = self.personality.rates;
         let ratio = rates.profhz / rates.stathz;

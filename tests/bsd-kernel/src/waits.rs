@@ -75,8 +75,9 @@ impl Kernel {
         }
     }
 
-    /// Reaps a child that ended. `None` if the caller has children and none of the children ended. A wait for any child does not find a
-    /// child with an open process descriptor, and only a wait for clones finds a child with another exit signal than SIGCHLD.
+    /// Reaps a child that ended. `None` if the caller has children and none of the children ended. A wait for any child
+    /// does not find a child with an open process descriptor, and only a wait for clones finds a child with another
+    /// exit signal than SIGCHLD.
     ///
     /// Source: FreeBSD's sys/kern/kern_exit.c (`proc_to_reap`). Not seen on a real kernel.
     ///

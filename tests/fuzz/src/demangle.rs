@@ -6,8 +6,8 @@ use gmon_demangle::{Compat, Options, Style, demangle_with};
 
 use crate::Limits;
 
-/// A byte of a name becomes one or two nodes of a tree, a growing vector temporarily has twice the size, and a node may be in the
-/// list for abbreviations. The constant is for a text of the maximum length, and for the printer's scopes.
+/// A byte of a name becomes one or two nodes of a tree, a growing vector temporarily has twice the size, and a node may
+/// be in the list for abbreviations. The constant is for a text of the maximum length, and for the printer's scopes.
 const LIMITS: Limits = Limits { bytes_per_byte: 640, bytes: 160 << 10, steps_per_byte: 2_000, steps: 500_000 };
 
 /// The input is a name. No text exceeds the maximum length, in any style.

@@ -21,7 +21,8 @@ const POLICIES: [Policy; 4] = [
     Policy::Bsd { statics: false, dots: false },
 ];
 
-/// The input is an image: an ELF, PE, or Mach-O file. A symbol is in its function, and the headers say what the image says.
+/// The input is an image: an ELF, PE, or Mach-O file. A symbol is in its function, and the headers say what the image
+/// says.
 pub fn symbols(input: &[u8]) {
     let headers = LIMITS.hold(input.len(), || Headers::read(input));
     for policy in POLICIES {
@@ -48,8 +49,8 @@ fn look_up(image: &Image<'_>) {
     }
 }
 
-/// The input is debug information for a small program (`program.rs`). The ranges of lines are in ascending order, and each address is
-/// in its range.
+/// The input is debug information for a small program (`program.rs`). The ranges of lines are in ascending order, and
+/// each address is in its range.
 pub fn lines(input: &[u8]) {
     with_image(input, |image| {
         let lines = image.files.lines();

@@ -1,7 +1,7 @@
 //! What holds for every input: the checks that the fuzz targets and the replay of their corpus share.
 //!
-//! Each check takes the bytes of an input and panics if something is wrong: a reader panics, two ways to the same number differ, or
-//! the work exceeds the limits of the check. A reader may refuse an input with an error.
+//! Each check takes the bytes of an input and panics if something is wrong: a reader panics, two ways to the same
+//! number differ, or the work exceeds the limits of the check. A reader may refuse an input with an error.
 //!
 //! `make fuzz` runs the checks under libFuzzer (`tests/fuzz/targets`), and the test `corpus` runs them for each file in
 //! `testdata/fuzz`.

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The number of basic blocks of the program that ran so far. The compiler inserts a call of a function before each basic block of
-/// a fuzz target, and that function counts here (`tests/fuzz/targets/steps.c`). A program that was compiled without these calls
-/// counts nothing.
+/// The number of basic blocks of the program that ran so far. The compiler inserts a call of a function before each
+/// basic block of a fuzz target, and that function counts here (`tests/fuzz/targets/steps.c`). A program that was
+/// compiled without these calls counts nothing.
 #[allow(non_upper_case_globals, reason = "C code has the same name")]
 #[unsafe(no_mangle)]
 pub static gmon_fuzz_steps: AtomicU64 = AtomicU64::new(0);
@@ -15,7 +15,8 @@ pub static gmon_fuzz_steps: AtomicU64 = AtomicU64::new(0);
 /// What one thread has allocated.
 #[derive(Clone, Copy)]
 struct Allocated {
-    /// The number of bytes that are allocated now. The number is negative if the thread frees what other threads allocated.
+    /// The number of bytes that are allocated now. The number is negative if the thread frees what other threads
+    /// allocated.
     live: i64,
     /// The largest `live` since the last reset.
     peak: i64,
@@ -56,10 +57,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The number of allocated bytes that count as one step: library functions that fill or copy memory have no steps of their own.
+/// The number of allocated bytes that count as one step: library functions that fill or copy memory have no steps of
+/// their own.
 const BYTES_OF_STEP: u64 = 16;
 
-/// The number of basic blocks that count as one step. Without optimization, a check runs up to 20 times as many basic blocks.
+/// The number of basic blocks that count as one step. Without optimization, a check runs up to 20 times as many basic
+/// blocks.
 const BLOCKS_OF_STEP: u64 = if cfg!(feature = "unoptimized") { 20 } else { 1 };
 
 /// What a check may use for an input of some length: a multiple of the length plus a constant.
@@ -76,7 +79,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Runs a function for an input of this length, and returns its result. Memory that other threads allocate does not count.
+    /// Runs a function for an input of this length, and returns its result. Memory that other threads allocate does not
+    /// count.
     ///
     /// # Panics
     ///

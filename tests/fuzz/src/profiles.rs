@@ -12,8 +12,8 @@ use crate::{Limits, parts};
 
 const LIMITS: Limits = Limits { bytes_per_byte: 8, bytes: 2 << 10, steps_per_byte: 100, steps: 5_000 };
 
-/// The limits of Darwin's and NeXT's tagged files: the smallest histogram has 22 bytes there, fewer than in any other form, and each of the
-/// first 256 images may have only 5 bytes.
+/// The limits of Darwin's and NeXT's tagged files: the smallest histogram has 22 bytes there, fewer than in any other
+/// form, and each of the first 256 images may have only 5 bytes.
 const TAGGED: Limits = Limits { bytes_per_byte: 16, bytes: 64 << 10, ..LIMITS };
 
 /// The limits of a file that is read in pieces of 64 kilobytes.
@@ -101,8 +101,8 @@ pub fn read(mut input: &[u8]) {
     }
 }
 
-/// The input is hints and a profile. The detected encoding agrees with the hints. With this encoding as hints, detection finds the same
-/// encoding again.
+/// The input is hints and a profile. The detected encoding agrees with the hints. With this encoding as hints,
+/// detection finds the same encoding again.
 pub fn detect(mut input: &[u8]) {
     let hints = hints(&mut input);
     let found = LIMITS.hold(input.len(), || gmon::detect(input, &hints));
@@ -152,8 +152,8 @@ fn addresses(profile: &Profile) -> BTreeMap<u64, i128> {
     samples
 }
 
-/// The counts of a profile, without what some forms do not store: the unit of samples, and arcs and basic blocks with a count of 0.
-/// `None` if a count needs more than 64 bits.
+/// The counts of a profile, without what some forms do not store: the unit of samples, and arcs and basic blocks with a
+/// count of 0. `None` if a count needs more than 64 bits.
 fn counts(profile: &Profile) -> Option<Profile> {
     let mut counts = total([profile])?;
     counts.set_unit(Unit::seconds(100));
@@ -171,8 +171,8 @@ fn total<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Profile>
     Some(sum.finish())
 }
 
-/// The input is parts, each of them a profile. Neither the order of the profiles nor sums of some of them change the sum. A profile
-/// that cannot be added changes nothing.
+/// The input is parts, each of them a profile. Neither the order of the profiles nor sums of some of them change the
+/// sum. A profile that cannot be added changes nothing.
 pub fn sum(mut input: &[u8]) {
     let length = input.len();
     let mut profiles = Vec::new();

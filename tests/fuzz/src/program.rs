@@ -44,8 +44,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Makes a program of an input: a byte with the word size and the byte order, and sections. A section is a byte with its name,
-    /// and a part with its content.
+    /// Makes a program of an input: a byte with the word size and the byte order, and sections. A section is a byte
+    /// with its name, and a part with its content.
     pub(crate) fn new(mut input: &[u8]) -> Program {
         let kind = parts::byte(&mut input);
         let mut writer = Writer { bytes: Vec::new(), is_wide: kind & WIDE != 0, is_big: kind & BIG != 0 };

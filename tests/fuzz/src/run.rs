@@ -66,8 +66,8 @@ struct Files {
     side: PathBuf,
 }
 
-/// The input is a format, options, and three parts: an image, its profile, and a side file. If the third part is empty, there is no side
-/// file. A run prints a report or fails with a message.
+/// The input is a format, options, and three parts: an image, its profile, and a side file. If the third part is empty,
+/// there is no side file. A run prints a report or fails with a message.
 pub fn run(mut input: &[u8]) {
     let length = input.len();
     let format = FORMATS[usize::from(parts::byte(&mut input)) % FORMATS.len()];
@@ -105,8 +105,8 @@ fn files() -> &'static Files {
     })
 }
 
-/// Makes or finds a directory that no other process uses, and locks the directory by a file in it. libFuzzer ends a process without a
-/// chance to remove files, so later processes use the directory again.
+/// Makes or finds a directory that no other process uses, and locks the directory by a file in it. libFuzzer ends a
+/// process without a chance to remove files, so later processes use the directory again.
 fn claim(parent: &Path) -> Option<(PathBuf, File)> {
     const MOST: usize = 1000;
     (0..MOST).find_map(|number| {

@@ -7,8 +7,8 @@ use crate::Limits;
 
 const LIMITS: Limits = Limits { bytes_per_byte: 32, bytes: 4 << 10, steps_per_byte: 100, steps: 10_000 };
 
-/// The input is a side file, with or without its end. What was read is written and read again, and sums lose no ticks and no calls,
-/// of all threads together and of single threads.
+/// The input is a side file, with or without its end. What was read is written and read again, and sums lose no ticks
+/// and no calls, of all threads together and of single threads.
 pub fn side_file(input: &[u8]) {
     LIMITS.hold(input.len(), || drop(SideFile::parse(input)));
     let bytes = ended(input);

@@ -11,8 +11,8 @@ use crate::parts::{byte, take};
 /// Each address that is looked up may run the instructions of the longest entry.
 const TABLES: Limits = Limits { bytes_per_byte: 4, bytes: 1 << 10, steps_per_byte: 5_000, steps: 100_000 };
 
-/// Each frame may run the instructions of the longest entry, and may search 4 KB of code for an instruction. Records of 16 bytes are
-/// the most frames of a stack that need this search.
+/// Each frame may run the instructions of the longest entry, and may search 4 KB of code for an instruction. Records of
+/// 16 bytes are the most frames of a stack that need this search.
 const WALKS: Limits = Limits { bytes_per_byte: 16, bytes: 256 << 10, steps_per_byte: 50_000, steps: 300_000_000 };
 
 /// Where the section with the tables is.

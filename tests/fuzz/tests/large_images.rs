@@ -1,13 +1,13 @@
-//! Checks the limits for large images. A fuzz target has inputs of a few kilobytes, for which the constant part of a limit is enough in
-//! any case, so the targets cannot find memory that grows too fast with the length of the input.
+//! Checks the limits for large images. A fuzz target has inputs of a few kilobytes, for which the constant part of a
+//! limit is enough in any case, so the targets cannot find memory that grows too fast with the length of the input.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::ops::Range;
 
 use gprof::internals::{Image, ImageStorage, Policy};
 
-/// One more than a power of two: a vector that grows has then just doubled its memory. The images are so large that the constant part of
-/// a limit does not matter.
+/// One more than a power of two: a vector that grows has then just doubled its memory. The images are so large that the
+/// constant part of a limit does not matter.
 const MANY: u32 = (1 << 16) + 1;
 
 /// The addresses of the code.
@@ -22,7 +22,8 @@ fn named(name: &str, length: usize) -> Vec<u8> {
     name.bytes().chain(std::iter::repeat(0)).take(length).collect()
 }
 
-/// A Mach-O file with functions whose names begin at these offsets in the string table, one function for each 16 bytes of code.
+/// A Mach-O file with functions whose names begin at these offsets in the string table, one function for each 16 bytes
+/// of code.
 fn macho(is_wide: bool, names: &[u32], strings: &[u8]) -> Vec<u8> {
     // A word of the file's size, at a place where both sizes are aligned.
     let word = |value: u32| if is_wide { words(&[value, 0]) } else { words(&[value]) };
@@ -51,7 +52,8 @@ fn macho(is_wide: bool, names: &[u32], strings: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A PE file with a function for each 16 bytes of code, and with the path of a PDB file. Some functions have the type for functions.
+/// A PE file with a function for each 16 bytes of code, and with the path of a PDB file. Some functions have the type
+/// for functions.
 fn pe(functions: u32, is_typed: impl Fn(u32) -> bool, path: &[u8]) -> Vec<u8> {
     const HEADER: usize = 64;
     const DIRECTORIES: usize = 16;

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A target. It fails for an input that has the word `fails`, and writes this input into the directory of such inputs. It exits with the
-/// number in the file `status`, and says that it ran fewer inputs if there is a file `skips`.
+/// A target. It fails for an input that has the word `fails`, and writes this input into the directory of such inputs.
+/// It exits with the number in the file `status`, and says that it ran fewer inputs if there is a file `skips`.
 const TARGET: &str = r#"echo "$@" >>calls
 corpus=
 for last; do [ ! -d "$last" ] || corpus="$corpus $last"; done
@@ -46,8 +46,8 @@ impl Place {
     fn program(&self, path: &str, text: &str) {
         let path = self.0.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // Another process writes the file: a child that another test starts at this time would keep the file open for writing, and the
-        // kernel would not execute the file.
+        // Another process writes the file: a child that another test starts at this time would keep the file open for
+        // writing, and the kernel would not execute the file.
         let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"";
         assert!(Command::new("sh").args(["-c", write]).arg(path).arg(text).status().unwrap().success());
     }

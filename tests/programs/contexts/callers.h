@@ -1,8 +1,10 @@
 /*
- * `cheap` and `dear` call `work` by way of `reach`: `cheap` about a thousand times for one unit each, `dear` once for about a thousand.
- * Both spend about the same time there, but a reader that divides the time of `work` by calls gives nearly all of it to `cheap`.
+ * `cheap` and `dear` call `work` by way of `reach`: `cheap` about a thousand times for one unit each, `dear` once for
+ * about a thousand. Both spend about the same time there, but a reader that divides the time of `work` by calls gives
+ * nearly all of it to `cheap`.
  *
- * A program defines REACH before it includes this file if it has a `reach` of its own, and TAIL if `dear` shall end in a tail call.
+ * A program defines REACH before it includes this file if it has a `reach` of its own, and TAIL if `dear` shall end in
+ * a tail call.
  */
 #include "truth.h"
 

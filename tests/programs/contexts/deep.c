@@ -1,6 +1,6 @@
 /*
- * Works below a recursion whose stack is deeper than what the kernel copies for a sample, and for a part of the time without the
- * recursion:
+ * Works below a recursion whose stack is deeper than what the kernel copies for a sample, and for a part of the time
+ * without the recursion:
  *
  *     deep cpu SECONDS
  */

@@ -1,6 +1,6 @@
 /*
- * A loop in assembly, as hand-written code has it: without unwind tables, and without a frame. With OBJECT defined, the source is the loop
- * alone, for a shared object.
+ * A loop in assembly, as hand-written code has it: without unwind tables, and without a frame. With OBJECT defined, the
+ * source is the loop alone, for a shared object.
  *
  *     PROGRAM SECONDS
  */

@@ -1,5 +1,6 @@
 /*
- * Does what the lines on standard input say, and prints "done" after each. Nothing is sampled while the program waits for a line.
+ * Does what the lines on standard input say, and prints "done" after each. Nothing is sampled while the program waits
+ * for a line.
  *
  *     burn NUMBER          takes so many samples in `outer`, which calls `burn`
  *     threads T NUMBER     the same in T threads at a time

@@ -1,5 +1,5 @@
-/* The way to `work` goes through a shared object, which works too: this file with OBJECT. The program is linked with the object, or with
- * OPENED opens and closes ./relay.so in each round. */
+/* The way to `work` goes through a shared object, which works too: this file with OBJECT. The program is linked with
+ * the object, or with OPENED opens and closes ./relay.so in each round. */
 #ifdef OBJECT
 
 #include "truth.h"

@@ -1,12 +1,13 @@
 /*
- * Many threads send themselves samples, in the program and in shared objects that they open and close, while others fork:
+ * Many threads send themselves samples, in the program and in shared objects that they open and close, while others
+ * fork:
  *
  *     soak ticks THREADS TURNS SAMPLES
  *
- * In each turn, a thread sends SAMPLES samples below a chain of calls of random depth, opens one of ./plug0.so to ./plug3.so,
- * sends SAMPLES samples in the object, and closes the object. Every eighth turn of a thread forks a child that does the same as one turn
- * without opening an object. Prints "sent PROCESS N" for each process (0 for the program), and "plug NUMBER N" for the samples in each
- * object in the program's process. The objects are object.c.
+ * In each turn, a thread sends SAMPLES samples below a chain of calls of random depth, opens one of ./plug0.so to
+ * ./plug3.so, sends SAMPLES samples in the object, and closes the object. Every eighth turn of a thread forks a child
+ * that does the same as one turn without opening an object. Prints "sent PROCESS N" for each process (0 for the
+ * program), and "plug NUMBER N" for the samples in each object in the program's process. The objects are object.c.
  */
 #include "truth.h"
 

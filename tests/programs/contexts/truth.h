@@ -1,12 +1,13 @@
 /*
  * What programs need that know the inclusive costs of their functions: work to do, a clock, and sums by function.
  *
- *     PROGRAM ticks ROUNDS     work is signals of the runtime's timers, which the program sends to itself: the costs are numbers of samples
+ *     PROGRAM ticks ROUNDS     work is signals of the runtime's timers, which the program sends to itself: the costs
+ *                              are numbers of samples
  *     PROGRAM cpu SECONDS      work is CPU time: the costs are nanoseconds
  *     PROGRAM wall SECONDS     the same in real time
  *
- * Prints "truth NAME COST" for each measured function. Each round calls `cheap` and `dear`, which cost about the same. `cheap` calls
- * `work` about a thousand times, and `dear` calls `work` once.
+ * Prints "truth NAME COST" for each measured function. Each round calls `cheap` and `dear`, which cost about the same.
+ * `cheap` calls `work` about a thousand times, and `dear` calls `work` once.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -49,7 +50,8 @@ QUIET void sample(long process_id, long thread_id) {
     sent++;
 }
 
-/* Work of `n` units, the only code that costs much. Two such functions tell whose work it is. The names keep compilers from merging them. */
+/* Work of `n` units, the only code that costs much. Two such functions tell whose work it is. The names keep compilers
+ * from merging them. */
 #define BURN(name) \
     OWN void name(long n) { \
         if (by_hand) { \
@@ -98,7 +100,8 @@ QUIET int goes_on(long rounds, double start) {
     return by_hand ? (double)rounds < wanted : seconds(measured_clock) - start < wanted;
 }
 
-/* A number from 500 to 1523, so that no clock runs in step with the program. With samples by hand, all runs are the same. */
+/* A number from 500 to 1523, so that no clock runs in step with the program. With samples by hand, all runs are the
+ * same. */
 QUIET long random_units(void) {
     static __thread unsigned long state;
     if (state == 0)

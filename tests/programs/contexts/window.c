@@ -1,9 +1,10 @@
 /*
- * Loads an object where another one was, before the runtime has seen that the other one is gone. Linked with this file compiled with
- * -DHOOK, whose `dlclose` calls the program after the C library's; ./plug0.so and ./plug1.so are object.c.
+ * Loads an object where another one was, before the runtime has seen that the other one is gone. Linked with this file
+ * compiled with -DHOOK, whose `dlclose` calls the program after the C library's; ./plug0.so and ./plug1.so are
+ * object.c.
  *
- * A thread is sampled in ./plug0.so, which the program closes. Before `dlclose` returns, the thread is sampled in ./plug1.so, at the
- * same addresses and in the same context. Prints "plug NUMBER SAMPLES" for each object.
+ * A thread is sampled in ./plug0.so, which the program closes. Before `dlclose` returns, the thread is sampled in
+ * ./plug1.so, at the same addresses and in the same context. Prints "plug NUMBER SAMPLES" for each object.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -54,7 +54,8 @@ static void a_buffer_of_no_bytes_has_no_effect(void) {
     tick(here, 100);
 }
 
-/* A child continues in its copy and its parent in its own, with ticks that they send themselves and ticks of the clock. */
+/* A child continues in its copy and its parent in its own, with ticks that they send themselves and ticks of the
+ * clock. */
 static void it_is_on_in_parent_and_child_after_fork(void) {
     unsigned short *counts = fresh();
     BEGIN(counts);
@@ -173,7 +174,8 @@ static void ticks_per_second(long expected) {
     long counted = sum(counts, 4);
     double due = expected * (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
     STOP();
-    /* Less than a tick is missing before the first tick, and as much behind the last. A tick may come early by the clock's precision. */
+    /* Less than a tick is missing before the first tick, and as much behind the last. A tick may come early by the
+     * clock's precision. */
     CHECK(counted > due - 2 && counted < due + 1);
 }
 

@@ -135,7 +135,8 @@ static void dialects_take_turns_under_four_threads(void) {
     look_at_all(&buffers);
 }
 
-/* Several threads call it at once. The last call has the profile; each thread's former buffer belongs to the thread again. */
+/* Several threads call it at once. The last call has the profile; each thread's former buffer belongs to the thread
+ * again. */
 static void *calls(void *unused) {
     struct buffers buffers = {{0}, 0};
     unsigned char *current = NULL;
@@ -232,8 +233,8 @@ static void forks_under_four_threads(void) {
 }
 
 /*
- * A program's own handler of SIGPROF, and its own timer that sends it. Where SIGPROF must serve for ticks as well, on old systems
- * and with a second thread, it gets its signals and no ticks.
+ * A program's own handler of SIGPROF, and its own timer that sends it. Where SIGPROF must serve for ticks as well, on
+ * old systems and with a second thread, it gets its signals and no ticks.
  */
 static void *sleeps(void *unused) {
     pause();

@@ -41,9 +41,9 @@
 #define SIGNAL_OF_RUNTIME 60
 
 /*
- * A function NAME(n, process, thread) that sends the thread a signal n times. Each signal arrives after the system call, at
- * NAME_pc; a clock's ticks may be anywhere. A user can have only a limited number of pending signals in all processes, so a
- * signal that is refused for that (EAGAIN, 11) is sent again.
+ * A function NAME(n, process, thread) that sends the thread a signal n times. Each signal arrives after the system
+ * call, at NAME_pc; a clock's ticks may be anywhere. A user can have only a limited number of pending signals in all
+ * processes, so a signal that is refused for that (EAGAIN, 11) is sent again.
  */
 #define TEXT(number) #number
 #define TICKS(NAME) TICKS_BY(NAME, SIGNAL_OF_PROFIL)

@@ -1,5 +1,5 @@
-// An object that a program loads and closes. With NUMBER 2, frames are larger than with NUMBER 1, and all instructions are at
-// the same addresses, so a rule for one object is wrong for the other.
+// An object that a program loads and closes. With NUMBER 2, frames are larger than with NUMBER 1, and all instructions
+// are at the same addresses, so a rule for one object is wrong for the other.
 extern void loaded_at(int number, char *at);
 extern char __ehdr_start __attribute__((visibility("hidden")));
 

@@ -18,8 +18,8 @@ extern "C" fn probe_start() {
     publish(true);
 }
 
-/// Stores the frames; of a long chain, those in the middle are left out. Returns the number of stored frames and the ending:
-/// 0 if the chain is whole, otherwise the reason.
+/// Stores the frames; of a long chain, those in the middle are left out. Returns the number of stored frames and the
+/// ending: 0 if the chain is whole, otherwise the reason.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn probe_walk(context: *const c_void, frames: *mut usize, room: usize, ending: *mut c_int) -> usize {
     let mut number = 0;

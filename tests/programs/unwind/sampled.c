@@ -72,7 +72,8 @@ static void on_sample(int signal, siginfo_t *info, void *context) {
 __asm__(".globl __fentry__\n.type __fentry__, @function\n__fentry__:\n.cfi_startproc\nret\n.cfi_endproc\n");
 #endif
 
-// The first calls of a thread wait for a sample, so that each way to this function is in a chain. The samples afterwards are anywhere.
+// The first calls of a thread wait for a sample, so that each way to this function is in a chain. The samples
+// afterwards are anywhere.
 NOINLINE int leaf(int n) {
 	if (waits < WAITS) {
 		unsigned before = own_taken;
@@ -205,8 +206,8 @@ NOINLINE void run_coroutine(void) {
 #endif
 
 #ifdef LAZY
-// Calls a function that the dynamic linker resolves again at each call: before each call, the slots of the PLT get the values that
-// they had before the first call. Nearly all samples are in the dynamic linker.
+// Calls a function that the dynamic linker resolves again at each call: before each call, the slots of the PLT get the
+// values that they had before the first call. Nearly all samples are in the dynamic linker.
 NOINLINE void run_lazy(void) {
 	char **slots = NULL;
 	size_t bytes = 0;

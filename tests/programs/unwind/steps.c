@@ -1,5 +1,6 @@
-/* Runs through the edges of frames: prologues, epilogues, PLT stubs, callbacks of the C library, signal handlers on another
-   stack, longjmp, and functions that realign the stack. The test runs the program instruction by instruction. */
+/* Runs through the edges of frames: prologues, epilogues, PLT stubs, callbacks of the C library, signal handlers on
+   another stack, longjmp, and functions that realign the stack. The test runs the program instruction by
+   instruction. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-//! Tests of the tests' kernel: small programs, built without profiling, check each rule of FreeBSD's kernel that the tests' kernel
-//! implements.
+//! Tests of the tests' kernel: small programs, built without profiling, check each rule of FreeBSD's kernel that the
+//! tests' kernel implements.
 
 use std::fs;
 use std::path::Path;

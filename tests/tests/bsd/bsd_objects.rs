@@ -1,5 +1,5 @@
-//! Tests of FreeBSD's start-up objects: their exports, imports and notes, and programs that are linked with the objects against the
-//! list of symbols in FreeBSD's C library. `tests/check/packages.sh` installs the tools.
+//! Tests of FreeBSD's start-up objects: their exports, imports and notes, and programs that are linked with the objects
+//! against the list of symbols in FreeBSD's C library. `tests/check/packages.sh` installs the tools.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -181,7 +181,8 @@ fn they_are_freebsds_small_and_cannot_panic() {
         let text = header.lines().find(|line| line.contains(" .text ")).expect("code");
         let size = text.split_whitespace().skip_while(|word| *word != "PROGBITS").nth(3).unwrap();
         let size = u64::from_str_radix(size, 16).unwrap();
-        // 2 KB of the code make the live side file, and 2 KB replace a file of the run in one step and the conversions in its prefix.
+        // 2 KB of the code make the live side file, and 2 KB replace a file of the run in one step and the conversions
+        // in its prefix.
         assert!(size < 74_000, "{}: {size} bytes of code", machine.name);
         let symbols = tool("llvm-nm", &[&object]);
         let panics: Vec<_> = symbols.lines().filter(|line| line.contains("panic")).collect();
@@ -225,8 +226,8 @@ fn programs_link_against_the_libraries_of_freebsd_15() {
     }
 }
 
-/// A directory like the root of FreeBSD, for clang's `--sysroot`: libc as a list of symbols, and empty files in the place of other
-/// libraries and of compilers' objects.
+/// A directory like the root of FreeBSD, for clang's `--sysroot`: libc as a list of symbols, and empty files in the
+/// place of other libraries and of compilers' objects.
 fn system_root(machine: Machine, place: &Path) -> Option<PathBuf> {
     let libc = libc(machine)?;
     let root = place.join("a root");

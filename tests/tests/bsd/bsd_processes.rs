@@ -1,4 +1,5 @@
-//! Tests of FreeBSD's start-up object with programs that control their profile and create children, in the tests' kernel.
+//! Tests of FreeBSD's start-up object with programs that control their profile and create children, in the tests'
+//! kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -123,8 +124,8 @@ fn children_that_execute_programs_leave_the_parents_profile_alone() {
     }
 }
 
-/// Runs a trial whose five children with memory of their own make 3, 4, 5, … calls. Then checks the counts of the parent and of the
-/// children that share the parent's memory: `extra` of the kernel's ticks, and `calls`.
+/// Runs a trial whose five children with memory of their own make 3, 4, 5, … calls. Then checks the counts of the
+/// parent and of the children that share the parent's memory: `extra` of the kernel's ticks, and `calls`.
 fn check_children(trial: &str, extra: u64, calls: u64) {
     for source in [Ticks::Kernel, Ticks::Interval] {
         let Some(program) = Program::build_from("children", trial) else {
@@ -153,7 +154,8 @@ fn children_with_a_copy_of_the_memory_have_profiles_of_their_own() {
 
 #[test]
 fn children_by_other_flags_and_with_process_descriptors() {
-    // The child of pdrfork with RFSPAWN counts in the parent. The runtime does not know of a child of pdrfork with its own memory.
+    // The child of pdrfork with RFSPAWN counts in the parent. The runtime does not know of a child of pdrfork with its
+    // own memory.
     check_children("more_kinds", 0, 3);
 }
 
@@ -195,7 +197,8 @@ fn many_processors_lose_no_tick_and_wake_the_reader_rarely() {
     // Half a second in one place on 64 processors, where a counter wraps after 126 milliseconds.
     program.run_with(&["--processors", "64"], "works", &[], 0);
     assert_eq!(program.counts(CHILDREN, "counted", "leaf").0, 64 * 8128 / 2);
-    // The program sleeps for 20 seconds. The runtime's thread sleeps for 3.5 seconds of CPU time on all processors together.
+    // The program sleeps for 20 seconds. The runtime's thread sleeps for 3.5 seconds of CPU time on all processors
+    // together.
     for (processors, expected) in [("1", 5), ("64", 362)] {
         let ran = program.run_with(&["--trace", "--processors", processors], "sleeps", &[], 0);
         let wakes = ran.events("call").iter().filter(|event| event.contains(" nanosleep(")).count() - 1;

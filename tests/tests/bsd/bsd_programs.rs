@@ -1,8 +1,8 @@
-//! Programs of many shapes on each BSD: recursion, calls by address, threads, signals at any instruction, C++. The programs print the
-//! counts that the profile must have.
+//! Programs of many shapes on each BSD: recursion, calls by address, threads, signals at any instruction, C++. The
+//! programs print the counts that the profile must have.
 //!
-//! The subjects are those of the programs for Linux in `tests/programs` that the BSDs' start-up objects and the tests' C library
-//! allow: static programs without exceptions, standard library, `dlopen`, and filters of system calls.
+//! The subjects are those of the programs for Linux in `tests/programs` that the BSDs' start-up objects and the tests'
+//! C library allow: static programs without exceptions, standard library, `dlopen`, and filters of system calls.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! The reader and the library crates on FreeBSD and OpenBSD: programs that `tests/bsd/reader.sh` links against the lists of what
-//! each system's libraries export. The linker has refused undefined symbols; these tests check the rest of the files.
+//! The reader and the library crates on FreeBSD and OpenBSD: programs that `tests/bsd/reader.sh` links against the
+//! lists of what each system's libraries export. The linker has refused undefined symbols; these tests check the rest
+//! of the files.
 //!
 //! `make check-bsd` builds the programs. Without the programs, the tests print SKIPPED.
 
@@ -62,7 +63,8 @@ fn programs() -> Vec<(Target, PathBuf, String)> {
             eprintln!("SKIPPED: gprof for {} is not linked: make check-bsd", target.name);
             continue;
         }
-        // Nothing that differs between systems has changed: the compiler has checked this target, and nothing is linked.
+        // Nothing that differs between systems has changed: the compiler has checked this target, and nothing is
+        // linked.
         if directory.read_dir().unwrap().next().is_none() {
             eprintln!("gprof for {} has been checked without linking", target.name);
             continue;

@@ -1,6 +1,6 @@
-//! Tests of FreeBSD's start-up objects. Programs for amd64 run in the tests' kernel. Programs for arm64 run in an emulator of the
-//! processor, where a host program serves FreeBSD's system calls by Linux's calls (`tests/bsd-kernel/aarch64`). Counts and samples are
-//! exact, because programs request ticks with a system call.
+//! Tests of FreeBSD's start-up objects. Programs for amd64 run in the tests' kernel. Programs for arm64 run in an
+//! emulator of the processor, where a host program serves FreeBSD's system calls by Linux's calls
+//! (`tests/bsd-kernel/aarch64`). Counts and samples are exact, because programs request ticks with a system call.
 //!
 //! If an object cannot be built or an emulator is missing, the tests print SKIPPED.
 
@@ -162,8 +162,9 @@ fn a_live_file_has_all_calls_of_a_killed_program() {
     for program in programs("live") {
         run(&program, "killed", &[("GMON_LIVE", "1")], 128 + 9);
         assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&7));
-        // The program uses three seconds of CPU time before SIGKILL, and the runtime's reader collects ticks at least every two seconds.
-        // The remaining ticks wait until the woken reader sleeps again, so scheduling has no influence.
+        // The program uses three seconds of CPU time before SIGKILL, and the runtime's reader collects ticks at least
+        // every two seconds. The remaining ticks wait until the woken reader sleeps again, so scheduling has no
+        // influence.
         let ticks = program.ticks(FILE);
         let light = ticks.get("light").copied().unwrap_or(0);
         assert!((8128..=24_384).contains(&light), "{ticks:?}");
@@ -210,7 +211,8 @@ fn another_rate_is_the_interval_timers() {
     let Some(program) = build("rate") else {
         return;
     };
-    // At 8128 ticks per second, 600 and 1300 ticks are 73 and 159 ms. The timer expires every 10 ms of the sum, in either function.
+    // At 8128 ticks per second, 600 and 1300 ticks are 73 and 159 ms. The timer expires every 10 ms of the sum, in
+    // either function.
     run(&program, "samples", &[("GMON_HZ", "100")], 0);
     let ticks = program.ticks(FILE);
     assert_eq!(ticks.values().sum::<u64>(), 23, "{ticks:?}");

@@ -1,5 +1,5 @@
-//! Tests of profiles of shared objects on FreeBSD: a static program in the tests' kernel maps and unmaps shared objects as a dynamic
-//! linker does. If the start-up object cannot be built, the tests print SKIPPED.
+//! Tests of profiles of shared objects on FreeBSD: a static program in the tests' kernel maps and unmaps shared objects
+//! as a dynamic linker does. If the start-up object cannot be built, the tests print SKIPPED.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Tests of `profil` in the dialects of other systems on FreeBSD, with programs in the tests' kernel that request ticks. `make
-//! runtime-freebsd-amd64` builds the library. If the library cannot be built, the tests print SKIPPED.
+//! Tests of `profil` in the dialects of other systems on FreeBSD, with programs in the tests' kernel that request
+//! ticks. `make runtime-freebsd-amd64` builds the library. If the library cannot be built, the tests print SKIPPED.
 
 use std::fs;
 use std::path::PathBuf;

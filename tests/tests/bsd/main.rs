@@ -1,4 +1,5 @@
-//! FreeBSD and OpenBSD: the objects, programs in emulated kernels, and the reader. `make check-bsd` installs what most of these tests need.
+//! FreeBSD and OpenBSD: the objects, programs in emulated kernels, and the reader. `make check-bsd` installs what most
+//! of these tests need.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod bsd_kernel;

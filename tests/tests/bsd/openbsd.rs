@@ -1,5 +1,5 @@
-//! OpenBSD's start-up object, in programs that the kernel of the tests runs: the kernel samples into the runtime's buffer, and writes
-//! the file when a process ends.
+//! OpenBSD's start-up object, in programs that the kernel of the tests runs: the kernel samples into the runtime's
+//! buffer, and writes the file when a process ends.
 //!
 //! `make runtime-openbsd-amd64` builds the object. If the object cannot be built, the tests print SKIPPED.
 
@@ -16,7 +16,8 @@ const ARC: usize = 24;
 const FILE: &str = "gmon.profiled.1001.out";
 const CHILD: &str = "gmon.profiled.1002.out";
 
-/// Runs a part of the program `endings` as the superuser, and returns the calls of `leaf` and the ticks of `light` in its file.
+/// Runs a part of the program `endings` as the superuser, and returns the calls of `leaf` and the ticks of `light` in
+/// its file.
 fn ending(program: &Program, part: &str, status: i32) -> (u64, u64) {
     const FILE: &str = "gmon.endings.1001.out";
     let _ = fs::remove_file(program.system.directory.join(FILE));

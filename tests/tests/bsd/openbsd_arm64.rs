@@ -1,5 +1,6 @@
-//! OpenBSD's start-up object for arm64, in a program that runs on Linux in qemu. The test replaces the function of the runtime that makes
-//! system calls, so the program shows how the rest of the runtime works on arm64, but not how it works with OpenBSD's kernel.
+//! OpenBSD's start-up object for arm64, in a program that runs on Linux in qemu. The test replaces the function of the
+//! runtime that makes system calls, so the program shows how the rest of the runtime works on arm64, but not how it
+//! works with OpenBSD's kernel.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Dynamic programs for OpenBSD, which a user makes who forgets `-static`: the kernel profiles no such program, and accepts system calls
-//! only from ld.so and libc.so. The program must run as without profiling.
+//! Dynamic programs for OpenBSD, which a user makes who forgets `-static`: the kernel profiles no such program, and
+//! accepts system calls only from ld.so and libc.so. The program must run as without profiling.
 //!
 //! `make runtime-openbsd-amd64` builds the objects. Without the objects, the tests print SKIPPED.
 
@@ -10,8 +10,8 @@ use gmon_tests::openbsd_machines::MACHINES;
 
 const PRINTED: &str = "constructor\nmain\natexit\ndestructor\n";
 
-/// Runs the program twice, the second time by the program's own `execve`, and checks that the program ran as a dynamic program and printed
-/// this line for each start.
+/// Runs the program twice, the second time by the program's own `execve`, and checks that the program ran as a dynamic
+/// program and printed this line for each start.
 fn check(name: &str, start: Start, line: &str) {
     let Some(system) = Bsd::new(System::OpenBsd, &format!("openbsd_dynamic_{name}")) else { return };
     let image = system.build_dynamic("dynamic", &["dynamic.c"], &["-O1", "-pg"], start);

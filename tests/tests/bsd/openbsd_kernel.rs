@@ -1,4 +1,5 @@
-//! Tests of the tests' kernel with OpenBSD's system calls: profil(2) and the file that the kernel writes, pinned system calls, pledge.
+//! Tests of the tests' kernel with OpenBSD's system calls: profil(2) and the file that the kernel writes, pinned system
+//! calls, pledge.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -216,7 +217,8 @@ fn the_file_belongs_to_the_user_of_the_first_call() {
     fs::remove_file(program.file(1001)).unwrap();
     let _ = program.run_as("0", &["wrong_directory"]).expect(0);
     assert_eq!(owner(&program.file(1001)), 0);
-    // The next process has the same number. The user may not write the superuser's file, nor create a file in the directory.
+    // The next process has the same number. The user may not write the superuser's file, nor create a file in the
+    // directory.
     fs::remove_file(program.file(1001)).unwrap();
     fs::write(program.bsd.directory.join("a_file"), "").unwrap();
     chown(program.bsd.directory.join("a_file"), Some(1001), None).unwrap();

@@ -1,4 +1,5 @@
-//! Programs for OpenBSD that start their profile themselves, and the tools that build programs: `gmon-cc` and pkg-config.
+//! Programs for OpenBSD that start their profile themselves, and the tools that build programs: `gmon-cc` and
+//! pkg-config.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,5 @@
-//! OpenBSD's start-up objects: their symbols, their notes, the table of system calls, and OpenBSD's requirements of machine code.
+//! OpenBSD's start-up objects: their symbols, their notes, the table of system calls, and OpenBSD's requirements of
+//! machine code.
 //!
 //! `make runtime-openbsd-amd64 runtime-openbsd-aarch64` builds the objects. Without an object, the tests print SKIPPED.
 

@@ -131,7 +131,8 @@ pub(crate) fn calls_in_signal_handlers(kit: &Kit) {
         compare(&printed, &program.profile(), program.symbols());
     }
     let program = kit.compile("handlers", "corners.c", &["-O1"]);
-    // A signal that comes before the handler of the last signal has returned would leave the threads no time. An emulator needs longer.
+    // A signal that comes before the handler of the last signal has returned would leave the threads no time. An
+    // emulator needs longer.
     let period = if kit.runner.is_empty() { "20" } else { "500" };
     let printed = program.run(&["first", "500", period]);
     compare(&printed, &program.profile(), program.symbols());

@@ -45,8 +45,8 @@ fn objects(mode: &str) -> String {
     format!("-B{}", directory.display())
 }
 
-/// Builds the program with each compiler, linker, and mode and passes it to `check` with the three names. Only combinations that
-/// the linker cannot build without us may fail.
+/// Builds the program with each compiler, linker, and mode and passes it to `check` with the three names. Only
+/// combinations that the linker cannot build without us may fail.
 fn each(compilers: &[String], source: &str, flags: &[&str], check: impl Fn(&Program, [&str; 3])) {
     for compiler in compilers {
         for linker in linkers() {

@@ -46,7 +46,8 @@ fn run_make(words: &[String]) -> Output {
     command.output().unwrap()
 }
 
-/// Removes the variables of the environment that name directories of the installation, and those of a make that runs this test.
+/// Removes the variables of the environment that name directories of the installation, and those of a make that runs
+/// this test.
 fn without_directories(command: &mut Command) {
     let make = ["MAKEFLAGS", "MAKELEVEL"];
     let directories =
@@ -345,7 +346,8 @@ fn an_interrupted_installation_leaves_no_work_directory() {
     let place = directory("installation-interrupted");
     let staged = place.join("staged");
     write(staged.join("share/doc/gmon/README.md"), "x");
-    // The first cp of the script is the signal. (Whoever runs this test may ignore the other signals, and the script then does too.)
+    // The first cp of the script is the signal. (Whoever runs this test may ignore the other signals, and the script
+    // then does too.)
     put_tool(&place, "cp", "kill -TERM $PPID");
     let work = place.join("work");
     fs::create_dir(&work).unwrap();
@@ -355,7 +357,8 @@ fn an_interrupted_installation_leaves_no_work_directory() {
     assert_eq!(tree(&work), Tree::new());
 }
 
-/// Every script that removes its work directory when it exits does so after a signal too, for which dash needs a command.
+/// Every script that removes its work directory when it exits does so after a signal too, for which dash needs a
+/// command.
 #[test]
 fn all_scripts_remove_their_work_directories_after_signals() {
     let mut found = 0;
@@ -421,7 +424,8 @@ fn documents_are_staged_again() {
     write(documents.join("removed.md"), "x");
     stage(&["documents"]);
     assert!(!documents.join("removed.md").exists() && documents.join("README.md").exists());
-    // Root may write into read-only files, so the test looks at the commands: each copy of a source replaces what is there.
+    // Root may write into read-only files, so the test looks at the commands: each copy of a source replaces what is
+    // there.
     let commands = stage(&["-n", "documents", "headers", "tools"]);
     let copies: Vec<&str> = commands.lines().filter(|line| line.starts_with("cp ")).collect();
     assert!(copies.len() > 5 && copies.iter().all(|line| line.starts_with("cp -f ")), "{copies:?}");

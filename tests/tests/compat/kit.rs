@@ -123,11 +123,11 @@ pub(crate) fn reader_agrees(printed: &str, program: &Program) {
     }
 }
 
-/// Checks the shares of samples of `shares`, compiled this way. A run is within five standard deviations with a chance of all but 1 in a
-/// million, and one of 20 runs must be.
+/// Checks the shares of samples of `shares`, compiled this way. A run is within five standard deviations with a chance
+/// of all but 1 in a million, and one of 20 runs must be.
 ///
-/// The check runs several times: a virtual machine that was paused has spent that time, by its clock, in one place, and where the
-/// kernel looks at its timers seldom, a run has few independent samples.
+/// The check runs several times: a virtual machine that was paused has spent that time, by its clock, in one place, and
+/// where the kernel looks at its timers seldom, a run has few independent samples.
 pub(crate) fn shares_are_fair(program: &Program) {
     has_our_runtime(program);
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! Profiles that glibc's dynamic linker writes for a shared object (`LD_PROFILE`), without `-pg`: gprof reads them, and finds the calls
-//! that the program made. Where `sprof`, glibc's reader, works, it must find the same calls.
+//! Profiles that glibc's dynamic linker writes for a shared object (`LD_PROFILE`), without `-pg`: gprof reads them, and
+//! finds the calls that the program made. Where `sprof`, glibc's reader, works, it must find the same calls.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -36,8 +36,8 @@ impl Build {
         Build { directory }
     }
 
-    /// Runs the program under the dynamic linker's profiler, and returns the calls that the program made. Prints SKIPPED if the
-    /// linker wrote no profile.
+    /// Runs the program under the dynamic linker's profiler, and returns the calls that the program made. Prints
+    /// SKIPPED if the linker wrote no profile.
     fn run(&self, rounds: u64) -> Option<Calls> {
         let mut program = Command::new(self.directory.join("program"));
         program.env("LD_PROFILE", LIBRARY).env("LD_PROFILE_OUTPUT", &self.directory).arg(rounds.to_string());
@@ -135,7 +135,8 @@ fn gprof_finds_the_calls_of_a_shared_object() {
 
 #[test]
 fn sprof_finds_the_same_calls() {
-    // sprof takes the distance from the start of the code for an address, so its names are right only if the code starts at address 0.
+    // sprof takes the distance from the start of the code for an address, so its names are right only if the code
+    // starts at address 0.
     let build = Build::new("ld_profile_sprof", &["-Wl,-z,noseparate-code"]);
     let Some(made) = build.run(1000) else { return };
     assert_eq!(build.calls("libloaded.so.profile").0, made);
@@ -152,7 +153,8 @@ fn the_dynamic_linker_and_sprof_take_a_written_file() {
     assert_eq!(encoding.form, Form::LdProfile);
     let profile = gmon::read_as(&bytes, encoding).unwrap();
     assert!(gmon::write(&profile, encoding).unwrap() == bytes, "the written file differs from that of the linker");
-    // The crate writes a file in which each call counts three times. sprof reads this file, and the linker adds the next run to it.
+    // The crate writes a file in which each call counts three times. sprof reads this file, and the linker adds the
+    // next run to it.
     let mut thrice = Profile::new();
     profile.histograms().iter().for_each(|histogram| thrice.add_histogram(histogram.clone()).unwrap());
     profile.arcs().iter().for_each(|arc| thrice.add_arc(Arc::new(arc.frompc, arc.selfpc, 3 * arc.count)));

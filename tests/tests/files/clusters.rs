@@ -28,8 +28,8 @@ fn search_path() -> String {
     format!("{}:{}", gprof().parent().unwrap().display(), std::env::var("PATH").unwrap())
 }
 
-/// Runs a program that samples itself, with different counts, and copies the files of the runs until there are so many. Returns
-/// the profiles, which have side files.
+/// Runs a program that samples itself, with different counts, and copies the files of the runs until there are so many.
+/// Returns the profiles, which have side files.
 fn profiles(image: &Path, count: usize) -> Vec<PathBuf> {
     let directory = image.parent().unwrap().join("job");
     fs::create_dir(&directory).unwrap();

@@ -196,8 +196,8 @@ fn firefox_profiler_loads_its_format() {
             command.env("PROFILER_CLI_NO_SYMBOLICATE", "1");
             command
         };
-        // The client starts the daemon by itself, but gives up after half a second, which a busy machine may need. A client that asks
-        // a daemon too early removes the daemon's files. So the log says when the daemon is ready.
+        // The client starts the daemon by itself, but gives up after half a second, which a busy machine may need. A
+        // client that asks a daemon too early removes the daemon's files. So the log says when the daemon is ready.
         let mut daemon = cli(&["--daemon", &path]).spawn().unwrap();
         let log = || fs::read_to_string(Path::new(&sessions).join("a.log")).unwrap_or_default();
         while !log().contains("Profile loaded successfully") {

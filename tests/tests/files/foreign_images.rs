@@ -1,5 +1,5 @@
-//! Images that are not ELF files: PE, as MinGW's tools write it, and Mach-O. testdata/foreign has the images, and the test makes
-//! their profiles.
+//! Images that are not ELF files: PE, as MinGW's tools write it, and Mach-O. testdata/foreign has the images, and the
+//! test makes their profiles.
 
 use std::fs;
 use std::ops::Range;
@@ -15,8 +15,8 @@ use object::{Object as _, ObjectSymbol as _};
 const IMAGES: [(&str, Word); 3] =
     [("pe-x86_64.exe", Word::W64), ("pe-i386.exe", Word::W32), ("macho-x86_64", Word::W64)];
 
-/// The functions of the program in the order of calls: the name in the symbol table, the name in the source, the samples in
-/// units of ten, and the calls.
+/// The functions of the program in the order of calls: the name in the symbol table, the name in the source, the
+/// samples in units of ten, and the calls.
 const FUNCTIONS: [(&str, &str, u64, u64); 4] = [
     ("main", "main", 1, 0),
     ("twice", "twice", 2, 1),
@@ -157,8 +157,8 @@ fn what_gnu_gprof_printed() {
     }
 }
 
-/// MinGW writes 4.4BSD's form, in which a C `long` counts the calls: four bytes, also on 64-bit Windows. Whatever the bytes after
-/// such a count are, they are not a part of the count.
+/// MinGW writes 4.4BSD's form, in which a C `long` counts the calls: four bytes, also on 64-bit Windows. Whatever the
+/// bytes after such a count are, they are not a part of the count.
 #[test]
 fn profiles_of_windows() {
     for (name, model) in [("pe-x86_64.exe", DataModel::Llp64), ("pe-i386.exe", DataModel::Ilp32)] {
@@ -347,8 +347,8 @@ fn universal_files() {
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(text.starts_with(&said(name)), "{known}: {text}");
     }
-    // A file with one slice needs no choice. An error says if two slices fit, and if a pipe has the profile, because gprof cannot read
-    // the profile for the choice and again for the report.
+    // A file with one slice needs no choice. An error says if two slices fit, and if a pipe has the profile, because
+    // gprof cannot read the profile for the choice and again for the report.
     assert!(report(&place, "", &["-b", "-p", "one"]).contains("  first\n"));
     let pipe = gprof().to_str().unwrap().to_owned() + " both <(cat gmon.out)";
     let by_shell = (Path::new("bash"), &["-c", &pipe][..]);

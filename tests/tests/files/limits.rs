@@ -1,5 +1,6 @@
-//! Memory, time, and output in proportion to the input: files that name one file many times, that decompress to a thousand times
-//! their length, or that have no end. Each reader here gets an address space that the former implementation would exceed.
+//! Memory, time, and output in proportion to the input: files that name one file many times, that decompress to a
+//! thousand times their length, or that have no end. Each reader here gets an address space that the former
+//! implementation would exceed.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -13,7 +14,8 @@ use gmon_tests::{compile, directory, gprof, run};
 /// The address space of a reader, in kilobytes, besides the input files.
 const ROOM: u64 = 200_000;
 
-/// The address space of a thread in kilobytes: its stack, and the part of the heap that the C library reserves for a thread.
+/// The address space of a thread in kilobytes: its stack, and the part of the heap that the C library reserves for a
+/// thread.
 const THREAD: u64 = 68 << 10;
 
 /// The number of threads beyond two that read objects at once. `ROOM` is enough for two threads.

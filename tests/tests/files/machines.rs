@@ -70,8 +70,9 @@ impl Machine {
         [file, body, table].concat()
     }
 
-    /// Writes an image with the functions `first` and `second` at 0x1000 and 0x1040, and a profile of both: 30 and 70 samples,
-    /// and 5 calls of the second by the first. `values` are the symbols' values, in the section with that number.
+    /// Writes an image with the functions `first` and `second` at 0x1000 and 0x1040, and a profile of both: 30 and 70
+    /// samples, and 5 calls of the second by the first. `values` are the symbols' values, in the section with that
+    /// number.
     fn stage(self, name: &str, section: u64, values: [u64; 2], more: Option<Section<'_>>) -> PathBuf {
         let place = directory(name);
         let none = self.symbol(0, 0, 0).into_iter().map(|_| 0).collect::<Vec<u8>>();

@@ -1,4 +1,5 @@
-//! Files that gprof reads and writes: images, profiles, side files, sums, exports, JSON. Hostile files need little time and memory.
+//! Files that gprof reads and writes: images, profiles, side files, sums, exports, JSON. Hostile files need little time
+//! and memory.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod clients;

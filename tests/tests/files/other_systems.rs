@@ -1,5 +1,5 @@
-//! Profiles in the forms of other systems: Darwin's tagged files, illumos' PROF files, and the profiles of illumos' run-time
-//! linker give the same report as GNU's form with the same content.
+//! Profiles in the forms of other systems: Darwin's tagged files, illumos' PROF files, and the profiles of illumos'
+//! run-time linker give the same report as GNU's form with the same content.
 #![cfg(target_pointer_width = "64")]
 
 use std::fs;

@@ -17,8 +17,8 @@ fn complaint(directory: &Path, line: &str) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// The message of a run that may write files of so many blocks at most: the limit of the shell for the size of files stands for a
-/// file system without room.
+/// The message of a run that may write files of so many blocks at most: the limit of the shell for the size of files
+/// stands for a file system without room.
 fn limited(blocks: usize, directory: &Path, line: &str) -> String {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" {line}");
     let output = Command::new("sh").args(["-c", &script]).arg(gprof()).current_dir(directory).output().unwrap();

@@ -84,8 +84,8 @@ fn changed(copy: &Path) -> Vec<PathBuf> {
     super::systems::files(copy).into_iter().filter(differs).collect()
 }
 
-/// Compiles the copy of gprof, as a package with another name, with the dependencies of gprof that are compiled already. Returns the
-/// program.
+/// Compiles the copy of gprof, as a package with another name, with the dependencies of gprof that are compiled
+/// already. Returns the program.
 fn compile(copy: &Path) -> PathBuf {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let (before, members) = manifest.split_once("members = [").unwrap();

@@ -1,6 +1,7 @@
-//! A new architecture needs only one folder or file in each of `arch/`, `entry/mcount/`, each system's folders of `os/` and `entry/`, and
-//! the crate `gmon-unwind`. This test compiles the rest of the runtime, for each system, with those of an invented architecture
-//! (`tests/architectures/other`), which have the required items and nothing of another architecture's.
+//! A new architecture needs only one folder or file in each of `arch/`, `entry/mcount/`, each system's folders of `os/`
+//! and `entry/`, and the crate `gmon-unwind`. This test compiles the rest of the runtime, for each system, with those
+//! of an invented architecture (`tests/architectures/other`), which have the required items and nothing of another
+//! architecture's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,8 @@ use super::systems::{SEAMS, SYSTEMS, choice as choice_of_system, compile, files,
 /// The architectures that there are.
 const ARCHITECTURES: [&str; 2] = ["x86_64", "aarch64"];
 
-/// The lines that choose an architecture's part, for each file that chooses: the path, with `NAME` in place of the architecture's name.
+/// The lines that choose an architecture's part, for each file that chooses: the path, with `NAME` in place of the
+/// architecture's name.
 fn seams() -> Vec<(PathBuf, String)> {
     let mut seams =
         vec![("arch/mod.rs".into(), "NAME/mod.rs".to_owned()), ("entry/mod.rs".into(), "mcount/NAME.rs".to_owned())];
@@ -26,8 +28,8 @@ fn choice(architecture: &str, path: &str) -> String {
     format!("#[cfg_attr(target_arch = \"{architecture}\", path = \"{}\")]", path.replace("NAME", architecture))
 }
 
-/// The crate of walks, whose root chooses the architecture. The code of all architectures is compiled there, because tests on any machine
-/// walk stacks of each.
+/// The crate of walks, whose root chooses the architecture. The code of all architectures is compiled there, because
+/// tests on any machine walk stacks of each.
 const WALKS: &str = "runtime/unwind/src";
 
 /// The lines of that root that choose an architecture, by its type.
@@ -71,8 +73,8 @@ fn shared_code_names_no_architecture() {
     }
 }
 
-/// Copies the runtime for one system, with the invented architecture in place of all others, and with this system in place of the
-/// compiler's.
+/// Copies the runtime for one system, with the invented architecture in place of all others, and with this system in
+/// place of the compiler's.
 fn lay_out(system: &str, target: &Path) {
     let source = root().join("runtime/src");
     let seams = seams();

@@ -1,5 +1,5 @@
-//! The lists of CONTRIBUTING.md: what a new report, export, form, system, or architecture needs. Each listed file exists, and each source
-//! that names the example of a list is in the list.
+//! The lists of CONTRIBUTING.md: what a new report, export, form, system, or architecture needs. Each listed file
+//! exists, and each source that names the example of a list is in the list.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -45,7 +45,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The paths of files in a list of CONTRIBUTING.md: what stands between backticks and has a slash or is a file at the root.
+/// The paths of files in a list of CONTRIBUTING.md: what stands between backticks and has a slash or is a file at the
+/// root.
 fn listed(title: &str) -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
     let section = text.split("\n## ").find_map(|section| section.strip_prefix(title)?.strip_prefix('\n')).expect(title);

@@ -1,5 +1,5 @@
-//! A new dialect of profiles touches at most five files of the crate `gmon`. The test adds an invented dialect (`tests/dialects/other`)
-//! to a copy of the sources, compiles the copy, and reads and writes files of the dialect.
+//! A new dialect of profiles touches at most five files of the crate `gmon`. The test adds an invented dialect
+//! (`tests/dialects/other`) to a copy of the sources, compiles the copy, and reads and writes files of the dialect.
 
 use std::collections::BTreeSet;
 use std::fs;

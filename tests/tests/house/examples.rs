@@ -20,8 +20,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The directory with the examples of the workspace. Cargo builds all examples at once, so that the crates have the features that
-/// `cargo test --workspace` gives them.
+/// The directory with the examples of the workspace. Cargo builds all examples at once, so that the crates have the
+/// features that `cargo test --workspace` gives them.
 fn examples() -> &'static Path {
     static EXAMPLES: OnceLock<PathBuf> = OnceLock::new();
     EXAMPLES.get_or_init(|| {

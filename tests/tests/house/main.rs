@@ -1,8 +1,10 @@
-//! The house itself: the direction of dependencies in the sources, the boundaries between systems, and the manual pages.
+//! The house itself: the direction of dependencies in the sources, the boundaries between systems, and the manual
+//! pages.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod additions;
 mod architectures;
+mod columns;
 mod contributing;
 mod dialects;
 mod examples;

@@ -1,5 +1,5 @@
-//! Every code block of README.md does what the text says: commands run in a home directory of their own, the Rust code compiles, and the
-//! output has the shape of real output.
+//! Every code block of README.md does what the text says: commands run in a home directory of their own, the Rust code
+//! compiles, and the output has the shape of real output.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -119,8 +119,8 @@ impl Home {
         self.0.join("work")
     }
 
-    /// Runs commands in the working directory. `make` makes nothing that is staged already, and the goals `demo`, `test`, and `check` are left out.
-    /// Without a directory, `make install` installs in the home directory.
+    /// Runs commands in the working directory. `make` makes nothing that is staged already, and the goals `demo`,
+    /// `test`, and `check` are left out. Without a directory, `make install` installs in the home directory.
     fn run(&self, commands: &str) -> Output {
         let script = r#"make() {
             case $1 in demo | test | check) ;; *) command make --no-print-directory -C "$SOURCES" -o dist DIST="$STAGED" "$@" ;; esac
@@ -361,7 +361,8 @@ fn rust_code() {
     }
 }
 
-/// The heading and the cells of a table: its columns, and the shapes of the cells in each column but the last, which has names.
+/// The heading and the cells of a table: its columns, and the shapes of the cells in each column but the last, which
+/// has names.
 fn columns(table: &str) -> Vec<(String, BTreeSet<String>)> {
     let mut columns: Vec<(String, BTreeSet<String>)> = Vec::new();
     let mut is_heading = true;
@@ -413,7 +414,8 @@ fn row_shape(row: &str) -> String {
     named.collect::<Vec<_>>().join(" ").replace("<cycle name", "<cycle 9>")
 }
 
-/// The output in the README has the columns, headings, and rows of what the demonstration prints: the same commands, for another program.
+/// The output in the README has the columns, headings, and rows of what the demonstration prints: the same commands,
+/// for another program.
 #[test]
 fn output() {
     let home = Home::new("readme-output");

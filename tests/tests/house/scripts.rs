@@ -1,4 +1,5 @@
-//! The scripts of the checks: what they do when a package, a step, or a permission is missing. Made-up commands stand for the real ones.
+//! The scripts of the checks: what they do when a package, a step, or a permission is missing. Made-up commands stand
+//! for the real ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,8 +43,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Installs as Debian's command does: `install` makes a file for each package but `broken`, if the lock of the packages is free. The lock
-/// is taken for as many calls as the file `locked` has lines.
+/// Installs as Debian's command does: `install` makes a file for each package but `broken`, if the lock of the packages
+/// is free. The lock is taken for as many calls as the file `locked` has lines.
 const APT_GET: &str = r#"printf '%s\n' "$*" >>"$PLACE/calls"
 if [ -s "$PLACE/locked" ]; then sed -i 1d "$PLACE/locked"; exit 100; fi
 while [ $# -gt 0 ] && [ "$1" != install ]; do shift; done

@@ -1,6 +1,6 @@
-//! A new operating system needs only a folder in `os/`, one in `entry/`, and one in `kernel/` of the runtime. This test compiles
-//! the rest of the runtime with folders of an invented system (`tests/systems/other`), which have the required items and nothing
-//! of Linux's.
+//! A new operating system needs only a folder in `os/`, one in `entry/`, and one in `kernel/` of the runtime. This test
+//! compiles the rest of the runtime with folders of an invented system (`tests/systems/other`), which have the required
+//! items and nothing of Linux's.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -13,8 +13,8 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// How to compile a program: its source, additional compiler options, the compiler, and the machine of the objects (`None` for
-/// this machine).
+/// How to compile a program: its source, additional compiler options, the compiler, and the machine of the objects
+/// (`None` for this machine).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct How {
     pub(crate) source: &'static str,
@@ -99,8 +99,8 @@ pub(crate) fn went_well(output: &Output) -> String {
     printed
 }
 
-/// Compiles a program and runs a trial in an empty directory. The trial must succeed and print nothing on standard error. Returns
-/// its output.
+/// Compiles a program and runs a trial in an empty directory. The trial must succeed and print nothing on standard
+/// error. Returns its output.
 pub(crate) fn try_one(how: How, words: &[&str]) -> String {
     went_well(&command(&program(how), words).current_dir(directory()).output().unwrap())
 }

@@ -67,7 +67,8 @@ fn neither_gets_the_others_ticks() {
     let (image, directory, printed) = with_runtime("together.c", "each_has_its_own_clock");
     let (samples, _) = counted(&image, &directory.join("gmon.out"));
     let (burnt, due) = (samples["burn_until"] as f64, printed.trim().parse::<f64>().unwrap());
-    // The ticks of the program's own profile would double the number of samples. The work may begin and end between two ticks.
+    // The ticks of the program's own profile would double the number of samples. The work may begin and end between two
+    // ticks.
     assert!((due - 2.0..due + 1.0).contains(&burnt), "expected 100 Hz, that is {due}: {burnt}");
 }
 

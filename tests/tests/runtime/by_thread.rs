@@ -66,7 +66,8 @@ fn by_name(program: &Program, side: &SideFile) -> Counts {
     counts
 }
 
-/// Checks that the calls of all threads together are those of the profile and those that the side file has for the process.
+/// Checks that the calls of all threads together are those of the profile and those that the side file has for the
+/// process.
 fn check_sums(profile: &Profile, side: &SideFile) {
     let (mut own, mut outside) = (BTreeMap::new(), BTreeMap::new());
     for (index, thread) in side.threads().iter().enumerate() {

@@ -15,8 +15,8 @@ fn compile(name: &str, flags: &[&str]) -> Program {
     Program::compile(&format!("contexts-{name}"), "contexts.c", flags)
 }
 
-/// The ticks of each chain of functions, from the outermost on, as `main dear spin`. A function of a shared object is the name
-/// of the object in brackets.
+/// The ticks of each chain of functions, from the outermost on, as `main dear spin`. A function of a shared object is
+/// the name of the object in brackets.
 type Chains = BTreeMap<String, u64>;
 
 pub(crate) fn side_file(path: &Path) -> SideFile {
@@ -119,8 +119,8 @@ fn a_recursion_that_is_too_deep_keeps_both_ends() {
     assert!(deep.map(|(_, ticks)| ticks).sum::<u64>() >= 10);
 }
 
-/// The chains of a recursion whose levels have many sizes, once below `outer_caller` and once below `again`. Each of them has its own
-/// outer end, and none has that of the other.
+/// The chains of a recursion whose levels have many sizes, once below `outer_caller` and once below `again`. Each of
+/// them has its own outer end, and none has that of the other.
 fn irregular(program: &Program, levels: u32, samples: u32, rate: &str) -> Option<Chains> {
     let words = ["irregular".to_owned(), levels.to_string(), samples.to_string()];
     let output = program.command(&[]).args(&words).env("GMON_HZ", rate).output().unwrap();
@@ -133,7 +133,8 @@ fn irregular(program: &Program, levels: u32, samples: u32, rate: &str) -> Option
     check_sums(&side, &program.profile());
     let chains = chains(&side, program.symbols());
     let is_sampled = |chain: &&String| chain.ends_with(" take spin") || chain.ends_with(" take dear spin");
-    // At rates above the kernel's tick, the ring has samples too, with a part of the stack or with the innermost frames of the part.
+    // At rates above the kernel's tick, the ring has samples too, with a part of the stack or with the innermost frames
+    // of the part.
     let of_ring = [CutReason::COPY_TOO_SMALL, CutReason::TOO_DEEP].map(|reason| format!("cut({})", reason.code()));
     let is_ended = |chain: &String| chain.contains(" main ") || of_ring.iter().any(|cut| chain.contains(cut));
     assert!(chains.keys().filter(is_sampled).all(is_ended), "{levels}: {chains:#?}");

@@ -79,7 +79,8 @@ pub(crate) fn reached_from(
     reached
 }
 
-/// The most bytes of stack that a function and all that it calls need. A function that calls itself, at any depth, is an error.
+/// The most bytes of stack that a function and all that it calls need. A function that calls itself, at any depth, is
+/// an error.
 pub(crate) fn most_stack(functions: &BTreeMap<String, Function>, is_root: impl Fn(&str) -> bool) -> usize {
     const RETURN_ADDRESS: usize = 8;
     /// The need of a function; `None` while it is being worked out.

@@ -95,8 +95,8 @@ fn blocked_signals_reach_only_waiting_threads() {
 fn signals_whose_handlers_are_visible_are_left_alone() {
     let ours = Program::compile("dispositions-seen", "own_sigaction.c", &["-O1"]);
     let output = ours.command(&[]).output().unwrap();
-    // Signals that the test runner ignores stay ignored, as shells do with INT and QUIT in the background. Only this process
-    // ignores PIPE.
+    // Signals that the test runner ignores stay ignored, as shells do with INT and QUIT in the background. Only this
+    // process ignores PIPE.
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
     let ignored = u64::from_str_radix(ignored, 16).unwrap() & !(1 << 12);

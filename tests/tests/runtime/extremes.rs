@@ -45,8 +45,8 @@ fn a_million_distinct_arcs() {
     assert_eq!(distinct, 1_000_000);
 }
 
-/// Runs `grows`, whose arcs soon exceed the profiling buffer, and checks all of its counts. Returns the samples and the calls of
-/// the function that sends the sampling signal.
+/// Runs `grows`, whose arcs soon exceed the profiling buffer, and checks all of its counts. Returns the samples and the
+/// calls of the function that sends the sampling signal.
 fn grown(what: &str) -> (u64, u64) {
     let (name, flags) = (format!("extremes-grows-{what}"), ["-O1"]);
     let program = Program::compile(&name, "grows.c", &flags);

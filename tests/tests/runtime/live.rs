@@ -22,8 +22,8 @@ fn a_program_killed_at_any_moment_loses_no_call() {
         let _ = fs::remove_file(&counters);
         let mut command = program.command(&["counters", &threads.to_string()]);
         let mut child = command.env("GMON_LIVE", "1").spawn().unwrap();
-        // Half of the programs are killed at any moment from before main to a few milliseconds into main, the other half
-        // once they have counted. What is tested is the same at all moments.
+        // Half of the programs are killed at any moment from before main to a few milliseconds into main, the other
+        // half once they have counted. What is tested is the same at all moments.
         while round % 2 == 1 && counted(&counters) == 0 {
             assert!(child.try_wait().unwrap().is_none(), "the program ended by itself");
         }

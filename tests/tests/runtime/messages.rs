@@ -31,8 +31,8 @@ fn broken() -> PipeWriter {
 /// A full pipe.
 fn full(program: &Program) -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = pipe().unwrap();
-    // Only a write to a nonblocking descriptor can tell that the pipe is full. `dd` makes the pipe nonblocking for all its
-    // users and leaves it so.
+    // Only a write to a nonblocking descriptor can tell that the pipe is full. `dd` makes the pipe nonblocking for all
+    // its users and leaves it so.
     let mut filler = Command::new("dd");
     filler.args(["if=/dev/zero", "bs=4096", "oflag=nonblock"]).current_dir(&program.directory);
     let filled = filler.stdout(writer.try_clone().unwrap()).stderr(Stdio::null()).status().unwrap();

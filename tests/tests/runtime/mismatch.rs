@@ -14,8 +14,8 @@ fn gprof(program: &Program, words: &[&str]) -> (String, String) {
     [output.stderr, output.stdout].map(|text| String::from_utf8(text).unwrap()).into()
 }
 
-/// A program that ran, and beside it `other`, another build of the program. The other build has more code, so that all addresses of
-/// the profile fit.
+/// A program that ran, and beside it `other`, another build of the program. The other build has more code, so that all
+/// addresses of the profile fit.
 fn ran(name: &str, flags: &[&str]) -> Program {
     let other = Program::compile(&format!("{name}-other"), "host.c", flags);
     let program = Program::compile(name, "host.c", &[flags, &["-O1"]].concat());

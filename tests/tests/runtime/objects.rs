@@ -130,13 +130,15 @@ fn the_objects_are_small_and_need_no_executable_stack() {
         for member in tool("size", &[&path(file)]).lines().skip(1) {
             let sizes: Vec<u32> = member.split_whitespace().map_while(|size| size.parse().ok()).collect();
             let [text, data, bss, ..] = sizes[..] else { panic!("{member}") };
-            // A sixth of the text is unwind tables. 32 KB of the rest walk stacks: the unwind tables of the loaded objects, their
-            // evaluator, the tree of calling contexts, copies of stacks in the ring, copies of the tables of later objects, both ends of
-            // deep stacks, and the ticks that a file gets. 6 KB count by thread: the list of threads, the calls of ended threads, and
-            // the sums for the side file. 12 KB write side files, live ones too. 2.5 KB replace a file of the run in one step, and the
-            // conversions in the prefix of its name.
+            // A sixth of the text is unwind tables. 32 KB of the rest walk stacks: the unwind tables of the loaded
+            // objects, their evaluator, the tree of calling contexts, copies of stacks in the ring, copies of the
+            // tables of later objects, both ends of deep stacks, and the ticks that a file gets. 6 KB count by thread:
+            // the list of threads, the calls of ended threads, and the sums for the side file. 12 KB write side files,
+            // live ones too. 2.5 KB replace a file of the run in one step, and the conversions in the prefix of its
+            // name.
             assert!(text < 160_000, "{file}: {text} bytes of code and constants: {member}");
-            // 64 KB are the rules of unwind tables that walks have found, 20 KB the stack of the thread that writes the file.
+            // 64 KB are the rules of unwind tables that walks have found, 20 KB the stack of the thread that writes the
+            // file.
             let variables = data + bss;
             assert!(variables < 128_500, "{file}: {variables} bytes of variables: {member}");
         }

@@ -22,8 +22,8 @@ pub(crate) fn closers(name: &str) -> Program {
     program
 }
 
-/// Checks that the side file matches the program's output: for each object, how often its constructor, its destructor, and its other
-/// function were called. Returns how often all of them called the program.
+/// Checks that the side file matches the program's output: for each object, how often its constructor, its destructor,
+/// and its other function were called. Returns how often all of them called the program.
 fn assert_exact(program: &Program, printed: &str) -> u64 {
     let (mut all, side) = (0, program.side());
     assert_eq!(printed.lines().count(), OBJECTS, "{printed}");

@@ -33,8 +33,9 @@ fn parts(program: &Program) -> (u64, u64) {
     (runtime, found.values().sum::<u64>() - runtime)
 }
 
-/// Runs the program until there are samples in the runtime, which takes about two thirds of the time, and in the rest of the program. On a
-/// busy machine all ten samples of a run can count at one place; a hundred such runs at the same place have a chance below 10⁻¹².
+/// Runs the program until there are samples in the runtime, which takes about two thirds of the time, and in the rest
+/// of the program. On a busy machine all ten samples of a run can count at one place; a hundred such runs at the same
+/// place have a chance below 10⁻¹².
 fn check(program: &Program) {
     let mut all = (0, 0);
     for _ in 0..100 {
@@ -49,7 +50,8 @@ fn check(program: &Program) {
     panic!("{} samples in the runtime, and {} in the rest", all.0, all.1);
 }
 
-/// The flags of a program that `linker` links with our start-up object; `None`, with SKIPPED, if the compiler has no such linker.
+/// The flags of a program that `linker` links with our start-up object; `None`, with SKIPPED, if the compiler has no
+/// such linker.
 fn linked_by(linker: &str) -> Option<Vec<String>> {
     let found = tool("cc", &[&format!("-print-prog-name=ld.{linker}")]);
     if Command::new(found.trim()).arg("--version").output().is_err() {

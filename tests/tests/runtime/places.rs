@@ -149,8 +149,8 @@ fn memory_that_cannot_be_had() {
         let least = *least.get_or_insert(kilobytes);
         let found = limited(&ours, kilobytes);
         let said = String::from_utf8(found.stderr).unwrap();
-        // The kernel or the C library refuses to start a program that has no room for its code and variables. The runtime itself needs
-        // no more memory. The limits are 100 KB apart.
+        // The kernel or the C library refuses to start a program that has no room for its code and variables. The
+        // runtime itself needs no more memory. The limits are 100 KB apart.
         let is_refused = ["cannot set", "shared", "Fatal glibc error"].iter().any(|words| said.contains(words));
         if found.status.code().is_none() || is_refused {
             assert!(kilobytes < least + more + 100, "{kilobytes}, not {least} + {more}: {:?} {said}", found.status);

@@ -1,5 +1,5 @@
-//! A program that gives up its rights, or the means to open files, loses nothing that was available before. One line reports what
-//! is not available, and a remedy.
+//! A program that gives up its rights, or the means to open files, loses nothing that was available before. One line
+//! reports what is not available, and a remedy.
 
 use std::fs;
 use std::io::Read;

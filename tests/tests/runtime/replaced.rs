@@ -32,8 +32,8 @@ impl Lacks {
         command.current_dir(&self.program.directory).env("GMON_LIVE", live).output().unwrap()
     }
 
-    /// Runs the program, which fills the disk at its end. The result is the message, and a directory with the files; `None` if this user
-    /// cannot mount a file system.
+    /// Runs the program, which fills the disk at its end. The result is the message, and a directory with the files;
+    /// `None` if this user cannot mount a file system.
     fn on_full_disk(&self, arguments: &str, live: &str) -> Option<(String, std::path::PathBuf)> {
         // Another test must not have the directory of the mount: who removes the directory would end the mount.
         let [mount, place] = ["mount", "found"].map(|name| self.program.directory.join(name));
@@ -82,7 +82,8 @@ fn left(directory: &Path) -> Vec<String> {
     names
 }
 
-/// The calls in the profile, and whether its side file is live. The side file must have the stacks of the samples of these calls.
+/// The calls in the profile, and whether its side file is live. The side file must have the stacks of the samples of
+/// these calls.
 fn counted(program: &Program, directory: &Path) -> (u64, bool) {
     let profile = directory.join("gmon.out");
     let side = Side::of(&profile);

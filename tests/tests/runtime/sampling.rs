@@ -78,8 +78,9 @@ struct Share {
 /// A timer expires in equal distances, so the number of ticks follows from the time: chance only decides where in a
 /// period the thread begins and ends. The kernel notices the ticks of timers late on a busy machine, and the last ticks
 /// of a thread that ends not at all. The samples of a ring need nobody to notice them, but there are none while a
-/// virtual machine is paused, and the kernel may lose one when a thread loses the processor. When one thread of the process
-/// takes the processor from another, the kernel lets both exchange their clocks, so chance decides which of the two gets a sample.
+/// virtual machine is paused, and the kernel may lose one when a thread loses the processor. When one thread of the
+/// process takes the processor from another, the kernel lets both exchange their clocks, so chance decides which of the
+/// two gets a sample.
 fn check_shares<const N: usize>(run: &Sampled, names: [&str; N], rate: u32, is_by_ring: bool) -> [Share; N] {
     let (rate, outside) = (f64::from(rate), run.outside as f64);
     // One period at the beginning and one at the end. With the ring, the first tick of the kernel may count for the
@@ -147,8 +148,8 @@ fn two_equal_threads_have_equal_shares() {
         let is_by_ring = is_by_ring(variables);
         let [first, second] = check_shares(&run, ["first", "second"], rate, is_by_ring);
         assert!(first.ticks > 50.0 && second.ticks > 50.0 || !is_by_ring, "{:?}", run.ticks);
-        // The standard deviation of the difference of two such numbers is the square root of their sum. Ticks of timers come together on a
-        // busy machine: their limits are those of `check_shares`.
+        // The standard deviation of the difference of two such numbers is the square root of their sum. Ticks of timers
+        // come together on a busy machine: their limits are those of `check_shares`.
         let sigma = (first.ticks + second.ticks).sqrt();
         let difference = first.ticks - second.ticks * first.due / second.due;
         assert!(
@@ -176,7 +177,8 @@ fn the_programs_own_interval_timer_is_its_own() {
     for sampler in SAMPLERS {
         let Some(output) = run(&program, &["own"], &[("GMON_SAMPLER", sampler)]) else { continue };
         let printed = quiet(&output);
-        // At most one signal for each 20 ms of the clock of interval timers; with ours there would be a hundred more per second.
+        // At most one signal for each 20 ms of the clock of interval timers; with ours there would be a hundred more
+        // per second.
         let (own, times) = printed.trim().strip_prefix("own ").and_then(|told| told.split_once(" in ")).unwrap();
         let (by_ticks, by_thread) = times.split_once(" and ").unwrap();
         let [own, by_ticks, by_thread]: [u64; 3] = [own, by_ticks, by_thread].map(|number| number.parse().unwrap());

@@ -19,8 +19,8 @@ fn command(program: &Program, arguments: &[&str]) -> Command {
     command
 }
 
-/// The output of a run whose standard error is a file. A pipe gets no line behind a filter that does not let the runtime look at
-/// it.
+/// The output of a run whose standard error is a file. A pipe gets no line behind a filter that does not let the
+/// runtime look at it.
 fn with_file(program: &Program, mut command: Command) -> Output {
     let path = program.directory.join("stderr");
     let mut output = command.stderr(fs::File::create(&path).unwrap()).output().unwrap();
@@ -220,8 +220,8 @@ fn a_copy_of_the_process_takes_nothing_from_it() {
         for live in ["0", "1"] {
             let output = program.command(&[how]).env("GMON_LIVE", live).output().unwrap();
             compare(&quiet(&output), &program.profile(), program.symbols());
-            // The calls of the program in the shared object, and of the object in the program, twice each. (The C library, which
-            // calls `main`, is listed if a sample fell there.)
+            // The calls of the program in the shared object, and of the object in the program, twice each. (The C
+            // library, which calls `main`, is listed if a sample fell there.)
             let side = program.side();
             let is_theirs = |place: Place| place.object == PROGRAM || side.path(place.object) == plug;
             let known =

@@ -147,8 +147,8 @@ fn stacks_that_a_filter_forbids_to_write_are_reported() {
     assert_eq!(said(&run("unwritable", &[("GMON_OBJECTS", "0")])), "", "no side file is wanted");
 }
 
-/// The bins get no tick without a stack at the end, because a handler announces its walk and then looks whether ticks are counted.
-/// AArch64 keeps this order only if the look is a load-acquire.
+/// The bins get no tick without a stack at the end, because a handler announces its walk and then looks whether ticks
+/// are counted. AArch64 keeps this order only if the look is a load-acquire.
 #[test]
 fn a_walk_is_announced_before_the_handler_looks_whether_ticks_are_counted() {
     let Some(library) = gmon_tests::start_objects_for("aarch64") else { return };

@@ -1,4 +1,5 @@
-//! Calling contexts: programs know the inclusive costs of their functions, and the profiles of the runs must have the same.
+//! Calling contexts: programs know the inclusive costs of their functions, and the profiles of the runs must have the
+//! same.
 #![cfg(target_os = "linux")]
 
 mod by_hand;

@@ -1,4 +1,5 @@
-//! Stacks: the calling contexts of samples, the unwinder that finds them, and the inclusive times that are measured by them.
+//! Stacks: the calling contexts of samples, the unwinder that finds them, and the inclusive times that are measured by
+//! them.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod contexts;

@@ -1,5 +1,5 @@
-//! The runtime's unwinder, compared with independent readers: its rules with gimli's, its chains with those of libgcc and
-//! with the calls and returns of a program that runs instruction by instruction.
+//! The runtime's unwinder, compared with independent readers: its rules with gimli's, its chains with those of libgcc
+//! and with the calls and returns of a program that runs instruction by instruction.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 mod callers;

@@ -252,8 +252,8 @@ fn annotated_lines_show_the_calls_of_their_function() {
     }
 }
 
-/// Rows of a discarded function's line table begin at 0 (GNU's linker, gold) or at the end of the address space (LLVM's). They
-/// must not cover the first functions of the program.
+/// Rows of a discarded function's line table begin at 0 (GNU's linker, gold) or at the end of the address space
+/// (LLVM's). They must not cover the first functions of the program.
 #[test]
 fn lines_of_functions_that_the_linker_discarded() {
     let mut tried = 0;

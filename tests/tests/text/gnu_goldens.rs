@@ -1,5 +1,5 @@
-//! Our `gprof --compat=gnu` against stored output of GNU gprof 2.40, except for the order of `-r`, which is ours. The comparison
-//! needs no GNU gprof on the machine.
+//! Our `gprof --compat=gnu` against stored output of GNU gprof 2.40, except for the order of `-r`, which is ours. The
+//! comparison needs no GNU gprof on the machine.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -73,8 +73,8 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/gnu")
 }
 
-/// A reader's output for all command lines of a program, each after a line that starts with `$`. The reader runs in the directory
-/// of the source files, so that annotated sources find them.
+/// A reader's output for all command lines of a program, each after a line that starts with `$`. The reader runs in the
+/// directory of the source files, so that annotated sources find them.
 fn transcript(reader: &Path, compat: &[&str], program: &Program) -> String {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let (image, profile) =

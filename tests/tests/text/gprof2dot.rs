@@ -7,8 +7,8 @@ use std::process::Command;
 
 use gmon_tests::{compile, compile_fortran, directory, gprof, read, run, start_objects};
 
-/// A Python that has gprof2dot: the one that `tests/check/tools.sh` installs, or the one on the search path. Prints SKIPPED if there is
-/// none.
+/// A Python that has gprof2dot: the one that `tests/check/tools.sh` installs, or the one on the search path. Prints
+/// SKIPPED if there is none.
 fn gprof2dot() -> Option<PathBuf> {
     let test = std::env::current_exe().unwrap();
     let installed = test.ancestors().map(|directory| directory.join("gprof2dot/bin/python"));
@@ -181,7 +181,8 @@ fn fortran() {
     }
 }
 
-/// Reports with measured times, whose cycles have times of their own. gprof/tests/all/stacks.rs compares our output with these.
+/// Reports with measured times, whose cycles have times of their own. gprof/tests/all/stacks.rs compares our output
+/// with these.
 #[test]
 fn measured_times() {
     let Some(python) = gprof2dot() else {

@@ -1,5 +1,6 @@
-//! Our `gprof --compat=gnu` against stored output of GNU gprof 2.40 for programs of other machines: 32-bit and big-endian images and
-//! profiles, function descriptors, and Thumb code. The programs and their profiles in testdata/machines are from real runs.
+//! Our `gprof --compat=gnu` against stored output of GNU gprof 2.40 for programs of other machines: 32-bit and
+//! big-endian images and profiles, function descriptors, and Thumb code. The programs and their profiles in
+//! testdata/machines are from real runs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -37,8 +38,8 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/machines")
 }
 
-/// A reader's output for all command lines of a machine, each after a line that starts with `$`. The reader runs in the directory of
-/// the source file, so that annotated sources find the file.
+/// A reader's output for all command lines of a machine, each after a line that starts with `$`. The reader runs in the
+/// directory of the source file, so that annotated sources find the file.
 fn transcript(reader: &Path, compat: &[&str], (machine, all_options): (&str, &[&str])) -> String {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let files = [format!("../../testdata/machines/{machine}"), format!("../../testdata/machines/{machine}.gmon")];

@@ -1,4 +1,5 @@
-//! What gprof prints: the same as GNU's and the BSDs' gprof where they are right, tables, orders, and the screen of `--watch`.
+//! What gprof prints: the same as GNU's and the BSDs' gprof where they are right, tables, orders, and the screen of
+//! `--watch`.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod accounts;

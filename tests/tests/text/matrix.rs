@@ -12,8 +12,8 @@ use gmon_tests::{
     system_gprof,
 };
 
-/// Command lines. `A`, `B` and `C` are functions of the program, `F` is one of its source files, `M` a map of its functions to
-/// object files.
+/// Command lines. `A`, `B` and `C` are functions of the program, `F` is one of its source files, `M` a map of its
+/// functions to object files.
 const LINES: [&str; 88] = [
     "",
     "-p",

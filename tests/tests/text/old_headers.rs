@@ -33,8 +33,8 @@ fn gnu_gprof_reads_and_writes_the_packed_header() {
         store(&path, &profile, Form::OldBsd(header));
         assert_same(&packed, &ours(form), form);
     }
-    // What the system's tool writes with an old header means the same to both. GNU gprof 2.40 asks for 16 GiB of memory here and then
-    // fails, so the limit saves a minute. A GNU gprof without this fault must agree.
+    // What the system's tool writes with an old header means the same to both. GNU gprof 2.40 asks for 16 GiB of memory
+    // here and then fails, so the limit saves a minute. A GNU gprof without this fault must agree.
     if system_gprof().is_none() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Orders of functions and of object files on synthetic profiles. The system's gprof checks the contents of the orders, and our
-//! own rule checks their order.
+//! Orders of functions and of object files on synthetic profiles. The system's gprof checks the contents of the orders,
+//! and our own rule checks their order.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -165,8 +165,8 @@ fn an_order_does_not_depend_on_the_order_of_arcs() {
     }
 }
 
-/// Maps of fragments, most of which make no sense. Where the system's reader does not crash, ours prints the same files in any
-/// order, and fails where the system's fails.
+/// Maps of fragments, most of which make no sense. Where the system's reader does not crash, ours prints the same files
+/// in any order, and fails where the system's fails.
 #[test]
 fn maps_of_pieces() {
     const PIECES: [&str; 20] = [

@@ -61,11 +61,13 @@ impl CutReason {
     pub const NOT_KEPT: CutReason = CutReason(12);
     /// The walk of the stack had not ended when the file was written, or the sample came at that moment.
     pub const STILL_WALKING: CutReason = CutReason(13);
-    /// The stack had more frames than are kept. Those in the middle are missing, between the frames above and below this node.
+    /// The stack had more frames than are kept. Those in the middle are missing, between the frames above and below
+    /// this node.
     pub const MIDDLE: CutReason = CutReason(14);
     /// The kernel's copy of the stack was too small for the rest of the chain.
     pub const COPY_TOO_SMALL: CutReason = CutReason(15);
-    /// The kernel's copy of the stack ended at a page that was not in memory, because the program had never touched the page.
+    /// The kernel's copy of the stack ended at a page that was not in memory, because the program had never touched the
+    /// page.
     pub const COPY_INCOMPLETE: CutReason = CutReason(16);
 
     /// The reason with this code. A reader of an older version may not know the reason.

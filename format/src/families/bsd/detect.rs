@@ -38,8 +38,8 @@ impl Fit {
 /// The encoding of a file of the 4.4BSD family, or the error in its header. `None` if no encoding has the version in
 /// the right place.
 ///
-/// In a 32-bit file, a spare word is where a 64-bit file has the version, so both headers may fit. The headers with whole
-/// arcs win.
+/// In a 32-bit file, a spare word is where a 64-bit file has the version, so both headers may fit. The headers with
+/// whole arcs win.
 pub(super) fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detection>> {
     let mut failure = None;
     let mut fits: Vec<Fit> = Vec::new();

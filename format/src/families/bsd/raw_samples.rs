@@ -24,8 +24,8 @@ impl Floating {
         Floating { order, found: 0, all: true }
     }
 
-    /// Looks at a piece of the samples. All pieces but the last one have whole groups. Returns whether the next piece can
-    /// make a difference.
+    /// Looks at a piece of the samples. All pieces but the last one have whole groups. Returns whether the next piece
+    /// can make a difference.
     pub(super) fn see(&mut self, samples: &[u8]) -> bool {
         let order = self.order;
         let mut hit = arrays(samples).map(|group| u64_of(group, order)).filter(|bits| *bits != 0);

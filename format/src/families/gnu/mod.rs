@@ -85,8 +85,8 @@ fn find(file: &mut impl File, hints: &Hints) -> Result<Detection> {
     }
 }
 
-/// Checks that no other encoding fits as well with another content. In another byte order, the addresses must be as high.
-/// An encoding without records has no addresses: all encodings with records are its rivals.
+/// Checks that no other encoding fits as well with another content. In another byte order, the addresses must be as
+/// high. An encoding without records has no addresses: all encodings with records are its rivals.
 fn check(best: &Candidate, all: &[Candidate], hints: &Hints) -> Result<()> {
     let is_best = |other: &Candidate| other.encoding == best.encoding;
     let is_equal = |other: &Candidate| {

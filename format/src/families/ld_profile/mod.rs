@@ -1,4 +1,5 @@
-//! What glibc's dynamic linker writes for `LD_PROFILE`: GNU's magic, one histogram, and a table of arcs with room for more.
+//! What glibc's dynamic linker writes for `LD_PROFILE`: GNU's magic, one histogram, and a table of arcs with room for
+//! more.
 
 mod layout;
 mod read;

@@ -1,5 +1,5 @@
-//! The PROF files of Solaris and illumos, `gmon.out` and `mon.out` alike: a header, then objects of raw samples, of calls,
-//! and of modules.
+//! The PROF files of Solaris and illumos, `gmon.out` and `mon.out` alike: a header, then objects of raw samples, of
+//! calls, and of modules.
 
 mod layout;
 mod object;

@@ -136,8 +136,8 @@ impl Calls {
 pub(super) struct Modules {
     /// The next record.
     module: Link,
-    /// The bytes of the object that are left for more records and paths. If a record or a path needs more, the chain is a
-    /// cycle, or paths share bytes and could be much longer together than the file.
+    /// The bytes of the object that are left for more records and paths. If a record or a path needs more, the chain is
+    /// a cycle, or paths share bytes and could be much longer together than the file.
     room: u64,
 }
 

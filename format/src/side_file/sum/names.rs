@@ -68,7 +68,8 @@ impl Names {
         Err(Refused(Part::Items, objects as u64))
     }
 
-    /// Adds the objects and threads of a file, for which there are numbers. The totals of the threads' counts fit 64 bits.
+    /// Adds the objects and threads of a file, for which there are numbers. The totals of the threads' counts fit 64
+    /// bits.
     pub(super) fn add(&mut self, file: &SideFile) -> Translation {
         let objects = file.objects.iter().map(|(number, object)| (*number, self.add_object(object))).collect();
         Translation { objects, threads: file.threads.iter().map(|thread| self.add_thread(thread)).collect() }

@@ -1,4 +1,5 @@
-//! Profiles for the forms outside of the families of GNU and 4.4BSD: each form holds less, and stores the rest in another way.
+//! Profiles for the forms outside of the families of GNU and 4.4BSD: each form holds less, and stores the rest in
+//! another way.
 
 use gmon::{Arc, Bins, Encoding, Form, Histogram, Image, Profile, Unit, Word};
 use proptest::prelude::*;

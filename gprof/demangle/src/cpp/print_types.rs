@@ -132,8 +132,8 @@ impl<'t, 'a> Printer<'t, 'a> {
         name
     }
 
-    /// Prints the function around an entity, and the number of the default argument if the entity is in one. Returns the
-    /// entity.
+    /// Prints the function around an entity, and the number of the default argument if the entity is in one. Returns
+    /// the entity.
     fn enclosing_function(&mut self, function: Id, entity: Id) -> Id {
         self.whole(function);
         self.write_spelled("::");

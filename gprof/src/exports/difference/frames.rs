@@ -12,7 +12,8 @@ const ROW: usize = 18;
 /// From which part of the larger time a change has the next darker color.
 pub(super) const DEGREES: [f64; 4] = [0.05, 0.1, 0.25, 0.5];
 
-/// Writes the frames: each as a picture of its own, whose place is a percentage of the width, so that they fit into any window.
+/// Writes the frames: each as a picture of its own, whose place is a percentage of the width, so that they fit into any
+/// window.
 pub(super) fn write(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let frames = &difference.flame().frames;
     let total = frames.first().map_or(0.0, ChangedFrame::width);

@@ -1,5 +1,6 @@
-//! The difference as a page for browsers: a flame graph in two colors, and the table of functions. The page needs no other file
-//! and no network; its policy forbids both. Without scripts, it shows everything but does not zoom, search, and sort.
+//! The difference as a page for browsers: a flame graph in two colors, and the table of functions. The page needs no
+//! other file and no network; its policy forbids both. Without scripts, it shows everything but does not zoom, search,
+//! and sort.
 
 use std::io::{self, Write};
 

@@ -1,5 +1,5 @@
-//! A flame graph as a picture: SVG that needs no other file. A script in the file zooms and searches; without scripts, the
-//! picture shows everything.
+//! A flame graph as a picture: SVG that needs no other file. A script in the file zooms and searches; without scripts,
+//! the picture shows everything.
 
 use std::io::{self, Write};
 

@@ -87,8 +87,8 @@ fn write_functions(analysis: &Analysis<'_>, known: &Known, out: &mut dyn Write) 
     write_numbers("cycle", functions().map(|of| of.cycle.map_or(0.0, |at| at as f64 + 1.0)), out)
 }
 
-/// Writes the calls between functions, with the time that each hands to its caller. Returns the numbers of the callers and of the
-/// called functions.
+/// Writes the calls between functions, with the time that each hands to its caller. Returns the numbers of the callers
+/// and of the called functions.
 fn write_calls(analysis: &Analysis<'_>, known: &Known, out: &mut dyn Write) -> io::Result<Vec<(usize, usize)>> {
     let mut calls: Vec<[f64; 4]> = Vec::new();
     for (caller, function) in known.functions.iter().enumerate() {

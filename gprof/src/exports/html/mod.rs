@@ -1,4 +1,5 @@
-//! All reports and pictures as one page for browsers. The page needs no other file and no network; its policy forbids both.
+//! All reports and pictures as one page for browsers. The page needs no other file and no network; its policy forbids
+//! both.
 
 mod columns;
 mod data;

@@ -11,8 +11,9 @@ use crate::sink::json::write_text;
 /// The most threads that can be chosen: those with the longest times.
 const MOST: usize = 64;
 
-/// Writes the threads, if the runs counted by thread. Each has columns about its functions and about its calls, which are given by
-/// their places in the lists of the whole program. `calls` has the places of the callers and of the called functions.
+/// Writes the threads, if the runs counted by thread. Each has columns about its functions and about its calls, which
+/// are given by their places in the lists of the whole program. `calls` has the places of the callers and of the called
+/// functions.
 pub(super) fn write(
     analysis: &Analysis<'_>,
     known: &Known,

@@ -1,18 +1,14 @@
 //! Places for the boxes and arrows of a graph: in layers from callers down to callees, with few crossings.
 //!
-//! These are the usual four steps. Each arrow is made to point down, each box gets a layer below its callers, the boxes of a
-//! layer are ordered so that few arrows cross, and then moved near their callers and callees. An arrow that passes layers has
-//! a point of its own in each. docs/pictures.md says why no crate does this.
+//! These are the usual four steps. Each arrow is made to point down, each box gets a layer below its callers, the boxes
+//! of a layer are ordered so that few arrows cross, and then moved near their callers and callees. An arrow that passes
+//! layers has a point of its own in each. docs/pictures.md says why no crate does this.
 
-mod components;
 mod layers;
-mod order;
-mod positions;
 mod ranks;
-mod shapes;
 
 use layers::Layers;
-pub(super) use shapes::{Arrow, Point};
+pub(super) use ranks::{Arrow, Point};
 
 /// The places of a drawing.
 #[derive(Debug)]
@@ -31,13 +27,13 @@ const GAP: Point = [18.0, 58.0];
 /// The least width of a row, if the graph has several parts.
 const LEAST_ROW: f64 = 1200.0;
 
-/// Lays out boxes of these sizes. Parts of the graph that no arrow connects stand side by side, and in rows if there are many.
-/// The work grows with the product of the numbers of arrows and of layers.
+/// Lays out boxes of these sizes. Parts of the graph that no arrow connects stand side by side, and in rows if there
+/// are many. The work grows with the product of the numbers of arrows and of layers.
 pub(super) fn layout(sizes: &[Point], arrows: &[Arrow]) -> Layout {
     let mut whole =
         Layout { boxes: vec![[0.0; 2]; sizes.len()], arrows: vec![Vec::new(); arrows.len()], size: [0.0, 0.0] };
     let (mut corner, mut row_height) = ([0.0, 0.0], 0.0_f64);
-    for component in components::components(sizes.len(), arrows) {
+    for component in ranks::components(sizes.len(), arrows) {
         let part_sizes: Vec<Point> = component.boxes.iter().map(|index| sizes[*index]).collect();
         let part = connected(&part_sizes, &component.inner_arrows(arrows));
         if corner[0] > 0.0 && corner[0] + part.size[0] > whole.size[0].max(LEAST_ROW) {
@@ -60,8 +56,8 @@ pub(super) fn layout(sizes: &[Point], arrows: &[Arrow]) -> Layout {
 fn connected(sizes: &[Point], arrows: &[Arrow]) -> Layout {
     let ranks = ranks::ranks(sizes.len(), arrows);
     let mut layers = Layers::new(sizes, arrows, &ranks);
-    order::order(&mut layers);
-    let across = positions::positions(&layers, GAP[0]);
+    layers::order(&mut layers);
+    let across = layers::positions(&layers, GAP[0]);
     let down = layers.heights(GAP[1]);
     let left = edge(&layers, &across, f64::min, -0.5);
     let width = edge(&layers, &across, f64::max, 0.5) - left;

@@ -1,6 +1,63 @@
-//! The layer of each box.
+//! The parts of a graph that no arrow connects, and the layer of each box.
 
-use super::shapes::Arrow;
+/// A place or a size: across and down, in pixels.
+pub(crate) type Point = [f64; 2];
+
+/// An arrow between two boxes, by their indexes. An arrow from a box to itself has no route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrow {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+}
+
+/// A part: its boxes and arrows, by their indexes.
+#[derive(Debug, Default)]
+pub(super) struct Component {
+    /// In ascending order.
+    pub(super) boxes: Vec<usize>,
+    pub(super) arrows: Vec<usize>,
+}
+
+impl Component {
+    /// Returns the arrows of the part, between the places of its boxes.
+    pub(super) fn inner_arrows(&self, arrows: &[Arrow]) -> Vec<Arrow> {
+        let place = |index: usize| self.boxes.partition_point(|other| *other < index);
+        let inner = |index: &usize| Arrow { from: place(arrows[*index].from), to: place(arrows[*index].to) };
+        self.arrows.iter().map(inner).collect()
+    }
+}
+
+/// Returns the parts, the one with the first box first.
+pub(super) fn components(boxes: usize, arrows: &[Arrow]) -> Vec<Component> {
+    let mut near: Vec<Vec<usize>> = vec![Vec::new(); boxes];
+    for arrow in arrows {
+        near[arrow.from].push(arrow.to);
+        near[arrow.to].push(arrow.from);
+    }
+    let mut number: Vec<Option<usize>> = vec![None; boxes];
+    let mut count = 0;
+    for start in 0..boxes {
+        let mut left = if number[start].is_none() { vec![start] } else { continue };
+        while let Some(at) = left.pop() {
+            if number[at].replace(count).is_none() {
+                left.extend(near[at].iter().filter(|other| number[**other].is_none()));
+            }
+        }
+        count += 1;
+    }
+    let mut components: Vec<Component> = (0..count).map(|_| Component::default()).collect();
+    for (index, number) in number.iter().enumerate() {
+        if let Some(component) = number.and_then(|number| components.get_mut(number)) {
+            component.boxes.push(index);
+        }
+    }
+    for (index, arrow) in arrows.iter().enumerate() {
+        if let Some(component) = number[arrow.from].and_then(|number| components.get_mut(number)) {
+            component.arrows.push(index);
+        }
+    }
+    components
+}
 
 /// Returns the layer of each box: below all boxes with arrows to it, but for arrows that close a circle.
 pub(super) fn ranks(boxes: usize, arrows: &[Arrow]) -> Vec<usize> {
@@ -26,7 +83,8 @@ pub(super) fn ranks(boxes: usize, arrows: &[Arrow]) -> Vec<usize> {
     ranks
 }
 
-/// Returns the boxes below each box. A walk starts at the first boxes; an arrow back to a box on the way of the walk is turned around.
+/// Returns the boxes below each box. A walk starts at the first boxes; an arrow back to a box on the way of the walk is
+/// turned around.
 fn without_circles(boxes: usize, arrows: &[Arrow]) -> Vec<Vec<usize>> {
     let mut targets: Vec<Vec<usize>> = vec![Vec::new(); boxes];
     for arrow in arrows.iter().filter(|arrow| arrow.from != arrow.to) {

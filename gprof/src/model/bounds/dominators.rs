@@ -12,7 +12,8 @@ const NONE: u32 = u32::MAX;
 /// The dominators of all nodes that the root reaches.
 #[derive(Debug)]
 pub(super) struct Dominators {
-    /// For each node, the nearest node that dominates it; `None` for the root and for nodes that the root does not reach.
+    /// For each node, the nearest node that dominates it; `None` for the root and for nodes that the root does not
+    /// reach.
     pub(super) immediate: Vec<Option<u32>>,
     /// The nodes that the root reaches. Every node stands behind its dominators.
     pub(super) order: Vec<u32>,

@@ -8,40 +8,38 @@
 //! that the profile counted calls from outside for, and all functions without counted calls, because any code may have
 //! called those unseen. The other edges are the counted calls.
 
-mod calls;
 mod dominators;
-mod parts;
 mod reach;
 mod samples;
 mod stacks;
 
 use gmon::Profile;
 
-use crate::model::contexts::tail_calls::TailCalls;
+use crate::model::contexts::call_sites::TailCalls;
 use crate::model::division::Innermost;
 use crate::model::selection::Selection;
 use crate::program::symbols::functions::{FunctionId, Functions};
-use calls::Calls;
-pub use parts::Part;
 use reach::Reach;
 use samples::Samples;
+use stacks::Calls;
+pub use stacks::Part;
 use stacks::Stacks;
 
 /// A reason why bounds may not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BoundsDoubt {
-    /// The profile has calls of functions, but none that leads from the start of the program to these functions, so calls
-    /// are missing.
+    /// The profile has calls of functions, but none that leads from the start of the program to these functions, so
+    /// calls are missing.
     CallsAreMissing {
         /// The first of the functions.
         example: FunctionId,
         /// The number of functions.
         count: usize,
     },
-    /// The profile counts calls, but neither the call of `main` nor any other call from outside of the program's functions.
-    /// Either the runtime of the program leaves out calls from outside, so that functions that libraries call may have
-    /// more callers; or the profile began when `main` was already running, as in a forked child.
+    /// The profile counts calls, but neither the call of `main` nor any other call from outside of the program's
+    /// functions. Either the runtime of the program leaves out calls from outside, so that functions that libraries
+    /// call may have more callers; or the profile began when `main` was already running, as in a forked child.
     StartIsNotCounted,
     /// A counter of samples is negative.
     NegativeSamples,
@@ -64,8 +62,8 @@ pub struct Bounds {
     pub is_counted: Vec<bool>,
     /// The samples in code that any function may have called unseen. Every upper bound includes these samples.
     pub unseen: f64,
-    /// Whether the upper bounds are exact sums. If the call graph is too large for that, they hold but are larger than need
-    /// be.
+    /// Whether the upper bounds are exact sums. If the call graph is too large for that, they hold but are larger than
+    /// need be.
     pub is_upper_exact: bool,
     /// The number of functions that may have ended in a tail call. Their upper bounds include the functions to which
     /// they may have jumped.

@@ -2,7 +2,8 @@
 //!
 //! No fast algorithm for such sums is known, because functions share what they call. This one goes through the graph
 //! once for each [`BLOCK`] places with samples, and keeps a bit for each place. Places without samples cost nothing, so
-//! that the work depends on how many functions have samples. Past [`LIMIT`] the sums are bounds from above, in one pass.
+//! that the work depends on how many functions have samples. Past [`LIMIT`] the sums are bounds from above, in one
+//! pass.
 
 use super::samples::SharedBin;
 use crate::model::graph::arcs::{Arc, Arcs};

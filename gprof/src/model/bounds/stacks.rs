@@ -1,16 +1,18 @@
-//! The stacks that are possible if the profile counts all calls of the functions that it counts calls of.
+//! The stacks that are possible if the profile counts all calls of the functions that it counts calls of: which
+//! function may stand above which, and all samples, divided among the functions, in the tree of dominators.
 
-use super::calls::Calls;
+use gmon::Profile;
+
 use super::dominators::{Dominators, ROOT};
-use super::parts::{Part, parts};
 use super::samples::{Samples, SharedBin};
 use crate::program::symbols::functions::{FunctionId, Functions};
 
 /// What all possible stacks have in common.
 ///
-/// An *entry* is a function with known callers that is called from outside of all functions, or by functions with unknown
-/// callers. If an entry is never entered that way while a function that it dominates is on the stack, the functions that it
-/// dominates form a *group*. Then no function of the group has the entry above itself but by counted calls.
+/// An *entry* is a function with known callers that is called from outside of all functions, or by functions with
+/// unknown callers. If an entry is never entered that way while a function that it dominates is on the stack, the
+/// functions that it dominates form a *group*. Then no function of the group has the entry above itself but by counted
+/// calls.
 #[derive(Debug)]
 pub(super) struct Stacks {
     /// All samples.
@@ -92,7 +94,8 @@ impl Stacks {
     }
 }
 
-/// Returns all edges. A shared bin is a node that its functions lead to, so what dominates all of them dominates the bin.
+/// Returns all edges. A shared bin is a node that its functions lead to, so what dominates all of them dominates the
+/// bin.
 fn edges(calls: &Calls, samples: &Samples, functions: &Functions<'_>) -> Vec<(u32, u32)> {
     let caller = |caller: Option<FunctionId>| caller.map_or(ROOT, node);
     let mut edges: Vec<(u32, u32)> = calls.pairs.iter().map(|(from, to)| (caller(*from), node(*to))).collect();
@@ -125,8 +128,8 @@ fn entries(dominators: &Dominators, has_known_callers: &[bool], functions: &Func
     entries
 }
 
-/// Returns whether all callers of `main` are start-up code or functions that `main` dominates. What calls `main` without
-/// being counted is start-up code: C and C++ call `main` at the start of the program only.
+/// Returns whether all callers of `main` are start-up code or functions that `main` dominates. What calls `main`
+/// without being counted is start-up code: C and C++ call `main` at the start of the program only.
 fn only_start_calls(main: FunctionId, calls: &[(FunctionId, FunctionId)], entries: &[Option<FunctionId>]) -> bool {
     let is_start_or_inside = |caller: FunctionId| entries[caller.index()].is_none_or(|entry| entry == main);
     let mut callers = calls.iter().filter(|(_, called)| *called == main).map(|(caller, _)| *caller);
@@ -144,4 +147,85 @@ fn below(dominators: &Dominators, samples: &Samples) -> Vec<f64> {
         }
     }
     below
+}
+
+/// The calls that the profile counts.
+#[derive(Debug)]
+pub(super) struct Calls {
+    /// The caller and the called function of each counted call. `None` is a caller outside of all functions.
+    pub(super) pairs: Vec<(Option<FunctionId>, FunctionId)>,
+    /// For each function, the number of all its calls, also by itself and from outside.
+    pub(super) counts: Vec<u64>,
+    /// The function `main`, if exactly one function has this name.
+    pub(super) main: Option<FunctionId>,
+}
+
+impl Calls {
+    /// Finds the functions of all arcs, whatever the user selected.
+    pub(super) fn new(profile: &Profile, functions: &Functions<'_>) -> Calls {
+        let owner = |address| functions.find(address).map(|id| functions[id].counts_for);
+        let (mut pairs, mut counts) = (Vec::with_capacity(profile.arcs().len()), vec![0_u64; functions.len()]);
+        for arc in profile.arcs().iter().filter(|arc| arc.count != 0) {
+            let Some(called) = owner(arc.selfpc) else { continue };
+            let count = &mut counts[called.index()];
+            *count = count.saturating_add(arc.count);
+            // The address is the one after the call, or a little less where the runtime rounds addresses. If a function
+            // ends with a call that does not return, the address after the call is in the next function.
+            let (after, before) = (owner(arc.frompc), owner(arc.frompc.saturating_sub(1)));
+            pairs.push((after, called));
+            if before != after {
+                pairs.push((before, called));
+            }
+        }
+        let mut mains = functions.ids().filter(|id| functions[*id].name == b"main" && functions.is_whole(*id));
+        let main = mains.next().filter(|_| mains.next().is_none());
+        Calls { pairs, counts, main }
+    }
+
+    /// Returns whether all callers of a function are known. Any code may have called a function without counted calls,
+    /// unseen; but of `main` it is known that start-up code calls it.
+    fn knows_callers_of(&self, id: FunctionId) -> bool {
+        self.counts_calls_of(id) || self.main == Some(id)
+    }
+
+    /// Returns whether the profile counts the call of `main`, or another call from outside of the program's functions.
+    pub(super) fn count_start(&self) -> bool {
+        self.main.is_some_and(|main| self.counts_calls_of(main))
+            || self.pairs.iter().any(|(caller, _)| caller.is_none())
+    }
+
+    /// Returns whether the profile counts calls of a function.
+    pub(super) fn counts_calls_of(&self, id: FunctionId) -> bool {
+        self.counts[id.index()] != 0
+    }
+}
+
+/// Samples with the function through which all calls lead to them.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The function that the samples are in, if it is known and in the program.
+    pub function: Option<FunctionId>,
+    /// The nearest function that was certainly on the stack.
+    pub above: Option<FunctionId>,
+    /// Whether the samples are outside of all functions.
+    pub is_outside: bool,
+    /// The number of samples.
+    pub samples: f64,
+}
+
+/// Returns the samples of each node, in an order in which dominators come first.
+pub(super) fn parts(dominators: &Dominators, samples: &Samples, functions: &Functions<'_>) -> Vec<Part> {
+    let function = |node: u32| node.checked_sub(1).and_then(|at| functions.id(at as usize));
+    let shared = |node: u32| samples.shared.get((node as usize).checked_sub(functions.len() + 1)?);
+    let part = |node: &u32| Part {
+        function: function(*node),
+        above: dominators.immediate[*node as usize].and_then(function),
+        is_outside: *node == ROOT,
+        samples: match (function(*node), shared(*node)) {
+            (Some(id), _) => samples.own[id.index()],
+            (None, Some(bin)) => bin.samples,
+            (None, None) => samples.outside,
+        },
+    };
+    dominators.order.iter().map(part).collect()
 }

@@ -16,8 +16,8 @@ pub fn contexts<'s>(stacks: &Stacks, functions: &Functions<'s>, sites: &CallSite
     with_inlined(stacks, functions, sites, None).0
 }
 
-/// Makes the tree of contexts. With `inlined_at`, inlined functions have frames of their own. Returns the names of these
-/// functions.
+/// Makes the tree of contexts. With `inlined_at`, inlined functions have frames of their own. Returns the names of
+/// these functions.
 #[must_use]
 pub fn with_inlined<'s, 'data>(
     stacks: &Stacks,
@@ -94,8 +94,8 @@ impl Building<'_, '_, '_> {
         Caller { context, return_address: None }
     }
 
-    /// Adds a node with an address. The ticks belong to the instruction at the address; callees belong to the instruction
-    /// before, which may be in another function.
+    /// Adds a node with an address. The ticks belong to the instruction at the address; callees belong to the
+    /// instruction before, which may be in another function.
     fn code(&mut self, address: u64, ticks: u64, above: Caller, has_children: bool) -> Caller {
         if ticks > 0 || !has_children {
             let context = self.frame(address, above);

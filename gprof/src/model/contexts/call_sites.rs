@@ -1,8 +1,11 @@
 //! Finds functions that left the stack by a tail call.
 //!
-//! A function that ends in a tail call has no frame while the function runs that it called last. Two things still know the
-//! function: the call instruction before the return address, and mcount, which has counted all functions that were entered
-//! with this return address.
+//! A function that ends in a tail call has no frame while the function runs that it called last. Two things still know
+//! the function: the call instruction before the return address, and mcount, which has counted all functions that were
+//! entered with this return address.
+
+#[cfg(test)]
+mod tests;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -34,7 +37,8 @@ pub struct Gone {
 }
 
 impl Gone {
-    /// Returns the functions that the call instruction names. Other functions may have left the stack, but are not known.
+    /// Returns the functions that the call instruction names. Other functions may have left the stack, but are not
+    /// known.
     fn named(functions: Vec<FunctionId>) -> Gone {
         Gone { certain: functions.len(), functions, is_doubtful: true, ..Gone::default() }
     }
@@ -73,7 +77,8 @@ pub struct CallSites<'a, 'data> {
 }
 
 impl<'a, 'data> CallSites<'a, 'data> {
-    /// Makes the call sites of a program from the arcs of the profile. The caller's address of an arc is the return address.
+    /// Makes the call sites of a program from the arcs of the profile. The caller's address of an arc is the return
+    /// address.
     pub(crate) fn new(arcs: &[Arc], functions: &'a Functions<'data>, code: ProgramCode<'a>) -> CallSites<'a, 'data> {
         let counted = arcs.iter().filter(|arc| arc.count != 0).filter_map(|arc| {
             let called = functions[functions.find(arc.selfpc)?].called_as?;
@@ -188,8 +193,8 @@ impl<'a, 'data> CallSites<'a, 'data> {
         names.get(name).copied().flatten().map(|id| self.functions[id].counts_for)
     }
 
-    /// Returns an arc with the caller that called last: if the called function was entered by a tail call, the address of
-    /// the function that ended so. The profile counts such a call for the function that the tail call returns to.
+    /// Returns an arc with the caller that called last: if the called function was entered by a tail call, the address
+    /// of the function that ended so. The profile counts such a call for the function that the tail call returns to.
     #[must_use]
     pub fn with_last_caller(&self, arc: &Arc) -> Arc {
         let called = || Some(self.functions[self.functions[self.functions.find(arc.selfpc)?].called_as?].counts_for);
@@ -199,7 +204,8 @@ impl<'a, 'data> CallSites<'a, 'data> {
     }
 }
 
-/// At most this many counted functions of a site are the callee, the function that the callee is a label of, or the target.
+/// At most this many counted functions of a site are the callee, the function that the callee is a label of, or the
+/// target.
 const MOST_ENDS: usize = 3;
 
 /// A call site with the function of the next frame.
@@ -212,8 +218,8 @@ struct Site<'s, 'a, 'data> {
 }
 
 impl Site<'_, '_, '_> {
-    /// Whether there are certainly too many functions between. A dispatcher calls thousands of functions at one site, and
-    /// looking at all of them once for each would take a time in proportion to the square of their number.
+    /// Whether there are certainly too many functions between. A dispatcher calls thousands of functions at one site,
+    /// and looking at all of them once for each would take a time in proportion to the square of their number.
     fn is_crowded(&self) -> bool {
         self.counted.len() > MOST_BETWEEN + MOST_ENDS
     }
@@ -253,15 +259,15 @@ impl Site<'_, '_, '_> {
             return Gone::named(first).crowded(Some(if is_direct { self.callee } else { target }));
         }
         if is_direct {
-            // Another function may have been called, and may have called this one again. All functions between were entered
-            // from this one, some perhaps by jumps that are not known.
+            // Another function may have been called, and may have called this one again. All functions between were
+            // entered from this one, some perhaps by jumps that are not known.
             let ways = self.ways(self.callee, &between);
             return Gone { is_doubtful: ways.any_may_lead(), ..Gone::default() }.on(&ways, Some(self.callee));
         }
         let ways = self.ways(target, &between);
         match ways.shortest() {
-            // A jump that is not known, but has led to a counted function, may have led to the callee too. So may a jump
-            // through a register in a function between.
+            // A jump that is not known, but has led to a counted function, may have led to the callee too. So may a
+            // jump through a register in a function between.
             Some((path, is_only)) => {
                 let is_doubtful = !(is_only && ways.reaches_all());
                 Gone { functions: path, is_doubtful, certain: 1, ..Gone::default() }.on(&ways, Some(target))
@@ -280,7 +286,8 @@ impl Site<'_, '_, '_> {
         if let Some((target, _)) = self.others().into_iter().find(|(id, _)| is_named(*id)) {
             return self.direct(target);
         }
-        // A function without a counter. A name may stand for several functions, so only a jump proves that it is this one.
+        // A function without a counter. A name may stand for several functions, so only a jump proves that it is this
+        // one.
         match self.sites.named(name).filter(|target| self.sites.jumps.jump(*target, self.callee) == Jump::Direct) {
             Some(target) => self.direct(target),
             None => self.indirect(),
@@ -318,5 +325,59 @@ impl Site<'_, '_, '_> {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// A site at which more functions were counted is looked at as a whole.
+const MOST_AT_SITE: usize = 32;
+
+/// The tail calls that may have happened.
+#[derive(Debug, Default)]
+pub struct TailCalls {
+    /// Pairs of functions: the first one may have jumped to the second one. If very many functions were counted at a
+    /// call site, the second function of each pair is the function with the call site, which calls all these
+    /// functions.
+    pub pairs: Vec<(FunctionId, FunctionId)>,
+    /// The number of functions that may have jumped to others.
+    pub functions: usize,
+    /// The number of called functions whose code is not known, or of a machine whose jumps are not known.
+    pub unknown: usize,
+}
+
+impl CallSites<'_, '_> {
+    /// Finds the tail calls that may have happened: jumps from a function to another that was counted at the same
+    /// return address.
+    #[must_use]
+    pub fn tail_calls(&self) -> TailCalls {
+        let (mut pairs, mut unknown) = (Vec::new(), Vec::new());
+        for site in self.counted().chunk_by(|one, next| one.0 == next.0) {
+            let return_address = site.first().map_or(0, |counted| counted.0);
+            let is_here = |id: &FunctionId| site.binary_search_by_key(id, |counted| counted.1).is_ok();
+            for (_, from, _) in site {
+                let jumps: &FunctionJumps<'_, '_> = self.jumps();
+                let known = jumps.each_direct(*from, |target| {
+                    let functions = self.functions();
+                    let called = match stub(functions, target) {
+                        Some(name) => site.iter().map(|counted| counted.1).find(|id| base(functions[*id].name) == name),
+                        None => Some(functions[target].counts_for),
+                    };
+                    let called = called.map(|id| functions[id].called_as.map_or(id, |id| functions[id].counts_for));
+                    pairs.extend(called.filter(is_here).map(|called| (*from, called)));
+                });
+                match known {
+                    None => unknown.push(*from),
+                    Some(false) => {}
+                    Some(true) if site.len() <= MOST_AT_SITE => pairs.extend(site.iter().map(|to| (*from, to.1))),
+                    Some(true) => {
+                        let caller = self.functions().find(return_address.wrapping_sub(1));
+                        pairs.extend(caller.map(|caller| (*from, self.functions()[caller].counts_for)));
+                    }
+                }
+            }
+        }
+        pairs.retain(|(from, to)| from != to);
+        pairs.sort_unstable();
+        pairs.dedup();
+        unknown.sort_unstable();
+        unknown.dedup();
+        let functions = pairs.chunk_by(|one, next| one.0 == next.0).count();
+        TailCalls { pairs, functions, unknown: unknown.len() }
+    }
+}

@@ -8,10 +8,10 @@ use crate::program::symbols::functions::FunctionId;
 /// The most levels of callers.
 pub(crate) const MOST_LEVELS: usize = 128;
 
-/// Makes a tree of callers from the tree of contexts. The outermost nodes are the functions for which `is_chosen` returns
-/// true, and the node below a function is its caller. `own` are the ticks of each context alone. The ticks of a node are
-/// those whose callers are not in the tree: because there is no caller, or because the callers have less than `least`
-/// ticks, or stand more than 128 levels away.
+/// Makes a tree of callers from the tree of contexts. The outermost nodes are the functions for which `is_chosen`
+/// returns true, and the node below a function is its caller. `own` are the ticks of each context alone. The ticks of a
+/// node are those whose callers are not in the tree: because there is no caller, or because the callers have less than
+/// `least` ticks, or stand more than 128 levels away.
 ///
 /// The doubt whether a chosen function was called by the next frame or by a function that left the stack stays with the
 /// function's callers, so that each chosen function has one tree.

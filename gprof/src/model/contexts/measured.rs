@@ -1,16 +1,15 @@
 //! Inclusive times as the stacks show them.
 //!
-//! A tick counts for a function if the function is on the stack, once however often the function is there. A tick counts for
-//! an arc if the arc's callee stands above its caller on the stack, also once. Ticks count if they count in the flat profile:
-//! those in the profiling runtime, outside of all functions, and in functions that the user left out do not.
+//! A tick counts for a function if the function is on the stack, once however often the function is there. A tick
+//! counts for an arc if the arc's callee stands above its caller on the stack, also once. Ticks count if they count in
+//! the flat profile: those in the profiling runtime, outside of all functions, and in functions that the user left out
+//! do not.
 
 use std::collections::HashMap;
 
-use super::pairs::{self, Pair, function_of, is_runtime};
-use super::ranges::{Ranges, Shown};
-use super::sums::StackSums;
-use super::ticks::Sums;
+use super::ranges::{self, Pair, Ranges, Shown, function_of, is_runtime};
 pub use super::ticks::{FunctionTicks, Ticks};
+use super::ticks::{StackSums, Sums};
 use super::tree::{Context, Contexts, Frame};
 use crate::model::selection::{ArcSelection, Selection};
 use crate::program::symbols::functions::{FunctionId, Functions};
@@ -148,8 +147,8 @@ impl Paths<'_> {
     }
 }
 
-/// Returns whether the choices of the user let the time of each context count. Time below no function counts if the user did
-/// not choose functions.
+/// Returns whether the choices of the user let the time of each context count. Time below no function counts if the
+/// user did not choose functions.
 pub(in crate::model) fn time_counts(contexts: &Contexts, time: &Selection) -> Vec<bool> {
     let counts = |state| state == State::Counts || (state == State::Start && !time.is_restricted());
     states(contexts, time).into_iter().map(counts).collect()
@@ -173,11 +172,11 @@ fn states(contexts: &Contexts, time: &Selection) -> Vec<State> {
     states
 }
 
-/// Returns the arc by which each context was entered. Where the user left out the arc, the context has no caller and no arc
-/// any more.
+/// Returns the arc by which each context was entered. Where the user left out the arc, the context has no caller and no
+/// arc any more.
 fn cut_arcs(contexts: &mut Contexts, functions: &Functions<'_>, selection: StackSelection<'_>) -> Vec<Option<Pair>> {
-    let mut pairs = pairs::entered_by(contexts, functions, selection.time);
-    let is_cut = pairs::cut(contexts, &pairs, |caller, called| selection.arcs.selects(caller, called));
+    let mut pairs = ranges::entered_by(contexts, functions, selection.time);
+    let is_cut = ranges::cut(contexts, &pairs, |caller, called| selection.arcs.selects(caller, called));
     pairs.iter_mut().zip(is_cut).filter(|(_, is_cut)| *is_cut).for_each(|(pair, _)| *pair = None);
     pairs
 }
@@ -229,7 +228,7 @@ mod tests {
             (Some(1), Frame::Function(mcount), 4),
             (Some(2), Frame::Function(g), 8),
         ]);
-        let pairs = pairs::entered_by(&contexts, &functions, time);
+        let pairs = ranges::entered_by(&contexts, &functions, time);
         assert_eq!(pairs, [Some((None, main)), Some((Some(main), f)), None, None]);
         let measured = Measured::new(contexts, &functions, StackSelection { flat, time, arcs }, StackSums::default());
         let ticks = |id: FunctionId| {

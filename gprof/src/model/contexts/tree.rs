@@ -98,8 +98,8 @@ pub(super) struct Growing {
 }
 
 impl Growing {
-    /// Returns the context of a frame below a context, which is added if the tree does not have it yet. Returns the caller's
-    /// context if the tree is full.
+    /// Returns the context of a frame below a context, which is added if the tree does not have it yet. Returns the
+    /// caller's context if the tree is full.
     pub(super) fn add(&mut self, parent: Option<u32>, frame: Frame, doubt: Doubt) -> Option<u32> {
         let Growing { contexts: Contexts { all, .. }, known, .. } = self;
         let above = parent.unwrap_or(ROOT);
@@ -203,8 +203,8 @@ impl Contexts {
         }
     }
 
-    /// Visits all contexts that have a key, except those below another context with the same key. `keys` is the number of
-    /// keys, which are counted from 0.
+    /// Visits all contexts that have a key, except those below another context with the same key. `keys` is the number
+    /// of keys, which are counted from 0.
     pub fn each_outermost(&self, keys: usize, key: impl Fn(usize) -> Option<usize>, take: impl FnMut(usize, usize)) {
         self.each_outermost_of(keys, |at, keys| keys.extend(key(at)), take);
     }
@@ -243,8 +243,8 @@ impl Contexts {
 /// The contexts below each context.
 #[derive(Debug)]
 pub(crate) struct Children {
-    /// The index in `all` where the children of each context begin, and the end of the last. The outermost contexts come
-    /// first.
+    /// The index in `all` where the children of each context begin, and the end of the last. The outermost contexts
+    /// come first.
     starts: Vec<u32>,
     all: Vec<u32>,
 }

@@ -10,8 +10,8 @@ pub(super) const MOST_BETWEEN: usize = 16;
 pub(super) struct Ways<'f> {
     from: FunctionId,
     between: &'f [FunctionId],
-    /// For each function the functions to which it has direct jumps, as bits. First come the functions between, then the
-    /// callee, then the function that the way begins with.
+    /// For each function the functions to which it has direct jumps, as bits. First come the functions between, then
+    /// the callee, then the function that the way begins with.
     direct: Vec<u32>,
     /// The functions that each function may jump to, by direct jumps and by jumps whose targets are not known.
     possible: Vec<u32>,
@@ -45,8 +45,8 @@ impl<'f> Ways<'f> {
         self.direct[at] >> self.callee() & 1 != 0
     }
 
-    /// Whether direct jumps lead to all functions between, also from the callee. If not, some function has jumped in a way
-    /// that is not known, for example through a register.
+    /// Whether direct jumps lead to all functions between, also from the callee. If not, some function has jumped in a
+    /// way that is not known, for example through a register.
     pub(super) fn reaches_all(&self) -> bool {
         self.reached(&self.direct) == self.all_between()
     }
@@ -87,8 +87,8 @@ impl<'f> Ways<'f> {
         (1 << self.callee()) - 1
     }
 
-    /// The shortest way of direct jumps, without the callee, and whether every possible way goes through these functions
-    /// once, and through no others.
+    /// The shortest way of direct jumps, without the callee, and whether every possible way goes through these
+    /// functions once, and through no others.
     pub(super) fn shortest(&self) -> Option<(Vec<FunctionId>, bool)> {
         // Breadth first: each function with the place of the one before in this list.
         let mut reached = vec![(self.callee() + 1, usize::MAX)];

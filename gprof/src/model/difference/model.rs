@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::change::Change;
-use super::side::{Elsewhere, Side};
-use super::subjects::Subjects;
+use super::side::{Elsewhere, Side, Subjects};
 use crate::model::analysis::Analysis;
 use crate::model::flame::FlameSubject;
 use crate::program::symbols::functions::FunctionId;
@@ -72,8 +71,8 @@ pub struct Difference<'a, 'data> {
 pub struct ChangedFrame {
     /// The index of the caller's frame; `None` for the first frame, which is the whole program.
     pub parent: Option<usize>,
-    /// The time of the frame and of all frames that it called. For estimated times, the error is an upper bound of the error of
-    /// sampling.
+    /// The time of the frame and of all frames that it called. For estimated times, the error is an upper bound of the
+    /// error of sampling.
     pub inclusive: Change,
     /// The time of the frame alone, without an error.
     pub own: Change,
@@ -85,7 +84,8 @@ pub struct ChangedFrame {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct DifferenceFlame {
-    /// The frames: each behind its caller's frame, and the callees of a frame with the longest time of both sides first.
+    /// The frames: each behind its caller's frame, and the callees of a frame with the longest time of both sides
+    /// first.
     pub frames: Vec<ChangedFrame>,
     /// [`Difference::noise_errors`] for frames.
     pub noise_errors: f64,
@@ -112,8 +112,8 @@ impl<'a, 'data> Difference<'a, 'data> {
         self.sides[1].analysis
     }
 
-    /// Returns the functions of a row in the base and in the other profiles. Several functions are in one row if their names
-    /// do not tell which of them are the same; time in the kernel or in no function has none.
+    /// Returns the functions of a row in the base and in the other profiles. Several functions are in one row if their
+    /// names do not tell which of them are the same; time in the kernel or in no function has none.
     #[must_use]
     pub fn row_functions(&self, row: &DifferenceRow) -> [&[FunctionId]; 2] {
         match row.subject {

@@ -1,17 +1,15 @@
 //! A flame graph that is estimated from the calls: the call graph, unfolded.
 //!
-//! Each frame gets the part of its function's time that the calls on the path to the frame hand up. A cycle is one frame, as
-//! in the call graph, with its members above. The frames with the longest time are unfolded first; what is left when a frame
-//! is too short, or when there are enough frames, becomes a frame "(cut)".
+//! Each frame gets the part of its function's time that the calls on the path to the frame hand up. A cycle is one
+//! frame, as in the call graph, with its members above. The frames with the longest time are unfolded first; what is
+//! left when a frame is too short, or when there are enough frames, becomes a frame "(cut)".
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use super::callees::{Callees, Target};
-use super::frames::{Certainty, Flame, FlameOrigin, FlameSubject};
-use super::raw::{LEAST_PART, MOST_FRAMES, Raw};
+use super::frames::{Certainty, Flame, FlameOrigin, FlameSubject, LEAST_PART, MOST_FRAMES, Raw};
 use crate::model::bounds::Bounds;
-use crate::model::graph::Graph;
+use crate::model::graph::{Graph, Node};
 use crate::model::ordered::Ordered;
 use crate::program::symbols::functions::{FunctionId, Functions};
 
@@ -134,8 +132,8 @@ impl<'a> Unfolding<'a> {
         0.0
     }
 
-    /// The bounds of a frame: those of the function if no other path leads to it. Otherwise other paths may have taken all time,
-    /// and the frame has at most the time of its caller.
+    /// The bounds of a frame: those of the function if no other path leads to it. Otherwise other paths may have taken
+    /// all time, and the frame has at most the time of its caller.
     fn bounds_of(&self, target: Target, certainty: Certainty, above: Option<(f64, f64)>) -> Option<(f64, f64)> {
         let bounds = self.bounds?;
         let above = above.map_or(f64::INFINITY, |(_, upper)| upper);
@@ -154,8 +152,8 @@ impl<'a> Unfolding<'a> {
         }
     }
 
-    /// Adds the callees of a frame, and gives the rest of the time to the frame itself. The callees behind the first one that is
-    /// too short are cut together: a function with many callees may be called by many.
+    /// Adds the callees of a frame, and gives the rest of the time to the frame itself. The callees behind the first
+    /// one that is too short are cut together: a function with many callees may be called by many.
     fn unfold(&mut self, time: f64, frame: usize, target: Target) {
         let whole = target.time(self.graph);
         let part = if whole > 0.0 { time / whole } else { 0.0 };
@@ -174,6 +172,113 @@ impl<'a> Unfolding<'a> {
     }
 }
 
+/// What is unfolded: a function, a cycle, or a function as a member of its cycle's frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Target {
+    Function(FunctionId),
+    Cycle(usize),
+    Member(FunctionId),
+}
+
+impl Target {
+    /// The time of a function or cycle with all that it called, in samples.
+    pub(super) fn time(self, graph: &Graph) -> f64 {
+        let share = match self {
+            Target::Function(id) | Target::Member(id) => graph.share(id),
+            Target::Cycle(at) => graph.node_share(Node::Cycle(at)),
+        };
+        share.own + share.children
+    }
+}
+
+/// A callee, or a member of a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Callee {
+    target: Target,
+    /// The time that the callee hands up, in samples.
+    pub(super) samples: f64,
+    /// The times of this callee and of all behind it.
+    rest: f64,
+}
+
+/// The callees of one target.
+#[derive(Debug)]
+struct List {
+    /// The callees that hand up time, the longest time first.
+    callees: Vec<Callee>,
+    /// The time that all callees hand up. Counters of a hostile profile may be negative.
+    handed: f64,
+}
+
+/// The callees of each target that has been unfolded.
+#[derive(Debug, Default)]
+struct Callees {
+    lists: Vec<List>,
+    numbers: HashMap<Target, usize>,
+    /// How often a callee was looked at, so that a test can count the work.
+    looked_at: usize,
+}
+
+impl Callees {
+    /// Returns the number of the list of a target's callees. The first call for a target makes the list.
+    fn of(&mut self, target: Target, graph: &Graph) -> usize {
+        if let Some(number) = self.numbers.get(&target) {
+            return *number;
+        }
+        let list = List::new(target, graph);
+        self.looked_at += list.callees.len();
+        self.lists.push(list);
+        self.numbers.insert(target, self.lists.len() - 1);
+        self.lists.len() - 1
+    }
+
+    /// Returns a callee of a list.
+    fn get(&mut self, number: usize, at: usize) -> Option<Callee> {
+        self.looked_at += 1;
+        self.lists[number].callees.get(at).copied()
+    }
+
+    /// Returns the time that all callees of a list hand up.
+    fn handed(&self, number: usize) -> f64 {
+        self.lists[number].handed
+    }
+}
+
+impl List {
+    fn new(target: Target, graph: &Graph) -> List {
+        let times = times(target, graph);
+        let handed = times.values().sum();
+        let callee = |(target, samples)| Callee { target, samples, rest: samples };
+        let mut callees: Vec<Callee> = times.into_iter().map(callee).filter(|callee| callee.samples > 0.0).collect();
+        callees.sort_by_key(|callee| (Reverse(Ordered(callee.samples)), callee.target));
+        let mut rest = 0.0;
+        for callee in callees.iter_mut().rev() {
+            rest += callee.samples;
+            callee.rest = rest;
+        }
+        List { callees, handed }
+    }
+}
+
+/// The callees of a function or the members of a cycle, with the time that they hand up.
+fn times(target: Target, graph: &Graph) -> BTreeMap<Target, f64> {
+    let mut times = BTreeMap::new();
+    match target {
+        Target::Cycle(at) => {
+            let members = graph.cycles()[at].members.iter().map(|id| Target::Member(*id));
+            times.extend(members.map(|member| (member, member.time(graph))));
+        }
+        Target::Function(id) | Target::Member(id) => {
+            for (arc, handed) in graph.children(id).iter().map(|arc| graph.arc(*arc)) {
+                let Some((own, children)) = handed.filter(|_| !graph.is_inner(arc)) else { continue };
+                let callee = graph.cycle_of(arc.child).map_or(Target::Function(arc.child), Target::Cycle);
+                *times.entry(callee).or_insert(0.0) += own + children;
+            }
+        }
+    }
+    times
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,8 +288,8 @@ mod tests {
     use crate::model::selection::{ArcSelection, Selections};
     use crate::program::image::Symbol;
 
-    /// A thousand functions call a function that calls as many others as `callees`. The time of each called function is far
-    /// less than that of a frame. Returns how often a callee was looked at, and the flame graph.
+    /// A thousand functions call a function that calls as many others as `callees`. The time of each called function is
+    /// far less than that of a frame. Returns how often a callee was looked at, and the flame graph.
     fn looked_at(callees: u64) -> (usize, Flame) {
         const CALLERS: u64 = 1000;
         let hub = CALLERS + 1;

@@ -73,9 +73,9 @@ impl Arcs {
         Arcs::selected(raw, functions, &ArcSelection::default(), &[], false)
     }
 
-    /// Finds the functions of each arc of a profile, and adds up the arcs of each pair of functions. Arcs that `selected`
-    /// excludes do not count. Arcs with one end outside of all functions count if `with_outside` is set. `possible`
-    /// adds arcs of calls that the profile does not count.
+    /// Finds the functions of each arc of a profile, and adds up the arcs of each pair of functions. Arcs that
+    /// `selected` excludes do not count. Arcs with one end outside of all functions count if `with_outside` is set.
+    /// `possible` adds arcs of calls that the profile does not count.
     #[must_use]
     pub fn selected(
         raw: &[gmon::Arc],

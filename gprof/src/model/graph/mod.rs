@@ -2,7 +2,6 @@
 
 pub mod arcs;
 pub mod cycles;
-mod measured_times;
 pub mod propagate;
 
 use std::cmp::{Ordering, Reverse};
@@ -171,8 +170,8 @@ impl Graph {
         0..self.arcs.all.len() as ArcId
     }
 
-    /// Returns an arc, and the time that the arc hands to the caller. Calls of a function by itself hand up no time. An arc
-    /// within a cycle hands up time only if the time was measured.
+    /// Returns an arc, and the time that the arc hands to the caller. Calls of a function by itself hand up no time. An
+    /// arc within a cycle hands up time only if the time was measured.
     #[must_use]
     pub fn arc(&self, id: ArcId) -> (&arcs::Arc, Option<Handed>) {
         let arc = self.arcs.get(id);
@@ -267,8 +266,8 @@ fn around(time: f64, range: Range) -> (f64, f64) {
     ((time - range.less as f64).max(0.0), time + range.more as f64)
 }
 
-/// Sorts the arcs of each function: calls of the function by itself, calls within its cycle, other calls by time. Measured
-/// calls within a cycle are among the others.
+/// Sorts the arcs of each function: calls of the function by itself, calls within its cycle, other calls by time.
+/// Measured calls within a cycle are among the others.
 fn sort_arcs(arcs: &mut Arcs, cycles: &Cycles, times: &Times, is_measured: bool) {
     let keys: Vec<(u8, Ordered, u64)> = (0..)
         .zip(&arcs.all)

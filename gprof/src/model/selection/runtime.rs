@@ -65,8 +65,8 @@ pub(super) fn named(functions: &Functions<'_>) -> Vec<bool> {
 /// the objects of this project's runtime.
 ///
 /// A linker keeps the code of an object together. The code of this project's objects begins with local functions of the
-/// crates `gmon_runtime`, `gmon_unwind`, and `gmon_profil`. Global functions and local copies of functions of the standard library
-/// follow.
+/// crates `gmon_runtime`, `gmon_unwind`, and `gmon_profil`. Global functions and local copies of functions of the
+/// standard library follow.
 pub(super) fn all(functions: &Functions<'_>) -> Vec<bool> {
     let mut is_inside = false;
     let is_runtime = |function: &Function<'_>| {

@@ -56,8 +56,8 @@ pub struct Mapping {
     pub code: Range<u64>,
     /// The number that is added to each address, with wrapping.
     pub shift: u64,
-    /// Whether the linker has not made the index of unwind tables (`--eh-frame-hdr`), without which the runtime does not find these
-    /// tables.
+    /// Whether the linker has not made the index of unwind tables (`--eh-frame-hdr`), without which the runtime does
+    /// not find these tables.
     pub lacks_unwind_index: bool,
 }
 

@@ -52,8 +52,8 @@ pub(crate) fn regular_or_pipe(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether a path names an open file of this process. The BSDs show such files as devices. To open the path there gives the file
-/// itself, which may be a pipe.
+/// Whether a path names an open file of this process. The BSDs show such files as devices. To open the path there gives
+/// the file itself, which may be a pipe.
 fn is_descriptor(path: &Path) -> bool {
     path.parent() == Some(Path::new("/dev/fd")) || path == "/dev/stdin"
 }

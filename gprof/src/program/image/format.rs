@@ -1,4 +1,6 @@
-//! Opens an image of any supported format.
+//! Opens an image of any supported format: ELF, PE (Windows), or Mach-O (Darwin, NeXT).
+//!
+//! The readers of PE and Mach-O turn a file into a [`ForeignFile`], which answers all questions about the file.
 
 use std::ops::Range;
 
@@ -7,15 +9,14 @@ use object::elf::{FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader};
 
 use super::elf::{self, DebugLinks, File};
-use super::error::ImageError;
-use super::foreign::{self, ForeignFile};
+use super::error::{self, ImageError};
+use super::foreign_file::ForeignFile;
 use super::listing::{self, LocalFiles, Origin};
 use super::machine_code::Code;
-use super::nearest::SizedSymbol;
 use super::sections::Sections;
-use super::symbols::{Policy, Symbol};
+use super::symbols::{Policy, SizedSymbol, Symbol};
 use super::synthetic_symbols::ImageStorage;
-use super::{other_formats, program_identity};
+use super::{macho, pe};
 
 /// The code of an image.
 pub(super) struct Text<'data> {
@@ -96,9 +97,9 @@ pub(super) fn open<'data>(data: &'data [u8]) -> Result<Box<dyn Format<'data> + '
             word @ gmon::Word::W64 => Box::new(File::<FileHeader64<Endianness>>::new(data, word)?),
         });
     }
-    match foreign::open(data)? {
+    match open_foreign(data)? {
         Some(file) => Ok(Box::new(file)),
-        None => Err(other_formats::name(data)),
+        None => Err(error::other_format(data)),
     }
 }
 
@@ -141,7 +142,7 @@ where
     }
 
     fn identity(&self) -> Option<String> {
-        program_identity::of(self, File::links(self).build_id)
+        elf::program_identity(self, File::links(self).build_id)
     }
 
     fn functions(
@@ -229,4 +230,35 @@ impl<'data> Format<'data> for ForeignFile<'data> {
     fn local_files(&self) -> Result<LocalFiles, ImageError> {
         Ok(ForeignFile::local_files(self))
     }
+}
+
+/// Opens a PE or Mach-O file; `None` for a file of another format. A universal file must have exactly one slice.
+///
+/// # Errors
+///
+/// When the file is damaged, or is a universal file of several slices.
+fn open_foreign(data: &[u8]) -> Result<Option<ForeignFile<'_>>, ImageError> {
+    if let Some(slices) = macho::slices(data)? {
+        let [slice] = slices.as_slice() else {
+            return Err(ImageError::Universal(macho::slice_names(&slices)));
+        };
+        return open_slice(slice.data);
+    }
+    open_slice(data)
+}
+
+fn open_slice(data: &[u8]) -> Result<Option<ForeignFile<'_>>, ImageError> {
+    let damaged = |format| move |source| ImageError::Damaged { format, source };
+    if macho::is_macho(data) {
+        macho::open(data).map(Some).map_err(damaged("Mach-O"))
+    } else if pe::is_pe(data) {
+        pe::open(data).map(Some).map_err(damaged("PE"))
+    } else {
+        Ok(None)
+    }
+}
+
+/// Whether a file begins as a PE file, an MS-DOS file, or a Mach-O file.
+pub(super) fn begins_as_foreign(start: &[u8]) -> bool {
+    start.starts_with(pe::MAGIC) || macho::is_macho(start) || macho::is_universal(start)
 }

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use addr2line::{Context, FrameIter, LookupContinuation, LookupResult};
 use gimli::Dwarf;
 
+use super::debug_files::Units;
 use super::limits;
 use super::sections::{Reader, Sections};
-use super::split_units::Units;
 use super::unreached::AllUnreached;
 
 /// A place where a function was inlined.
@@ -110,8 +110,8 @@ impl<'a> Frames<'a> {
         Some(inlined.function?.name.slice()).filter(|name| !name.is_empty())
     }
 
-    /// The names of all functions that were inlined at an address, the outermost first. A function without a name is left
-    /// out.
+    /// The names of all functions that were inlined at an address, the outermost first. A function without a name is
+    /// left out.
     #[must_use]
     pub fn all_inlined(&self, address: u64) -> Vec<&'a [u8]> {
         let Some(mut frames) = self.find(address) else {

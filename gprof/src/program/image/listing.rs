@@ -7,12 +7,10 @@ use object::elf::{self, SymbolType};
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
 use object::{Endianness, SymbolIndex};
 
-use super::addresses::Addresses;
-use super::descriptor_symbols;
+use super::addresses::{self, Addresses};
 use super::elf::File;
 use super::error::ImageError;
-use super::nearest::SizedSymbol;
-use super::symbols::{self, Candidate, NamePlace, NameTable, Policy, Symbol};
+use super::symbols::{self, Candidate, NamePlace, NameTable, Policy, SizedSymbol, Symbol};
 use super::synthetic_symbols::{ImageStorage, Stubs, SyntheticSymbols};
 
 /// Maps the address of a local function to a number that stands for its source file. Equal numbers mean the same
@@ -115,7 +113,7 @@ where
     let strings = file.sections.section(table.string_section())?.data(file.endian, file.data)?;
     let code: Vec<bool> =
         file.sections.iter().map(|section| holds_code(file.endian, &file.sections, section)).collect();
-    descriptor_symbols::add(file, (&table, strings), (&Addresses::of(file, &code), &code), synthetic);
+    addresses::add_descriptor_symbols(file, (&table, strings), (&Addresses::of(file, &code), &code), synthetic);
     Ok(())
 }
 

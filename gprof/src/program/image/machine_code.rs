@@ -48,8 +48,8 @@ impl Machine {
 
     /// Returns the target of a direct call at the end of these bytes. `end` is the address after the bytes.
     ///
-    /// On x86, the bytes of another instruction can look like a direct call. The target of a real call is the address of a
-    /// function.
+    /// On x86, the bytes of another instruction can look like a direct call. The target of a real call is the address
+    /// of a function.
     #[must_use]
     pub(super) fn direct_call(self, code: &[u8], end: u64) -> Option<u64> {
         match self {
@@ -59,8 +59,8 @@ impl Machine {
         }
     }
 
-    /// Returns the target of the jump at the beginning of these bytes, if they look like a direct jump. `pc` is the address
-    /// of the first byte.
+    /// Returns the target of the jump at the beginning of these bytes, if they look like a direct jump. `pc` is the
+    /// address of the first byte.
     #[must_use]
     pub(super) fn direct_jump(self, code: &[u8], pc: u64) -> Option<u64> {
         match (self, code) {

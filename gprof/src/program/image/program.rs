@@ -7,11 +7,10 @@ use super::elf::DebugLinks;
 use super::error::ImageError;
 use super::listing::{LocalFiles, Origin};
 use super::machine_code::Code;
-use super::nearest::Nearest;
 use super::source_files::SourceFiles;
-use super::symbols::{Policy, Symbol};
+use super::symbols::{Nearest, Policy, Symbol};
 use super::synthetic_symbols::{self, ImageStorage};
-use super::{debug_file, format, headers};
+use super::{debug_files, format, headers};
 
 /// An executable file or a shared object, with everything that reports need from it.
 pub struct Image<'data> {
@@ -33,7 +32,8 @@ pub struct Image<'data> {
     pub hints: gmon::Hints,
     /// The addresses that the program's own runtime samples, at the addresses of the linker, if symbols tell (MinGW).
     pub sampled: Option<Range<u64>>,
-    /// Whether the linker has not made the index of unwind tables, without which the runtime does not find these tables.
+    /// Whether the linker has not made the index of unwind tables, without which the runtime does not find these
+    /// tables.
     pub lacks_unwind_index: bool,
     /// The debug information, which has the source files of functions.
     pub files: SourceFiles<'data>,
@@ -139,7 +139,7 @@ impl<'data> Image<'data> {
         if self.files.sections.has_lines() && !is_stripped {
             return None;
         }
-        let (path, bytes) = debug_file::find(&self.links, path, directories)?;
+        let (path, bytes) = debug_files::find_debug_file(&self.links, path, directories)?;
         let debug = format::open(storage.debug_file.get_or_init(|| bytes)).ok()?;
         if !self.files.sections.has_lines() {
             let image = self.files.image.take();

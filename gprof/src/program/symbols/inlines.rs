@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::program::image::address_space::{Images, Mapping};
 use crate::program::image::frames::{Caller, Frames};
-use crate::program::image::lines::{LineRange, Lines};
+use crate::program::image::source_files::{LineRange, Lines};
 use crate::program::image::{Image, SourceFiles};
 use crate::program::symbols::functions::{FunctionId, Functions};
 use crate::program::symbols::line_symbols::{divide, within};
@@ -136,7 +136,7 @@ impl Inlined<'static> {
 mod tests {
     use super::*;
     use crate::program::image::Symbol;
-    use crate::program::image::lines::FileId;
+    use crate::program::image::source_files::FileId;
 
     fn ids<const N: usize>() -> [FunctionId; N] {
         let symbol = |address| Symbol { address, name: b"f", is_static: false, is_func: true };

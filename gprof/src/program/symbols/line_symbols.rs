@@ -11,7 +11,7 @@ use std::ops::Range;
 use gmon::Profile;
 
 use crate::program::image::frames::{Caller, Frames};
-use crate::program::image::lines::{LineRange, Lines, OfFiles};
+use crate::program::image::source_files::{LineRange, Lines, OfFiles};
 use crate::program::image::{Nearest, SourceFiles, Symbol, UNIT};
 use crate::program::symbols::functions::Functions;
 
@@ -219,7 +219,7 @@ pub(crate) fn divide<T: PartialEq>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::image::lines::FileId;
+    use crate::program::image::source_files::FileId;
 
     #[test]
     fn a_change_that_no_border_shows() {

@@ -3,11 +3,10 @@
 
 use std::path::PathBuf;
 
-use super::file_names::FileNames;
 use super::functions::joined::ImageFunctions;
 use super::functions::{FunctionId, Functions};
 use super::inlines::InlinedCode;
-use super::sources::Sources;
+use super::sources::{FileNames, Sources};
 use crate::program::image::address_space::Images;
 use crate::program::image::{Image, ImageStorage, Policy};
 

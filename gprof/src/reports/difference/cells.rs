@@ -45,8 +45,8 @@ pub(crate) fn noise_sign(change: &Change) -> &'static str {
     if change.is_noise() == Some(true) { "~" } else { "" }
 }
 
-/// Returns what is to be known of a row: whether the change of its self time is noise, and whether the function was added or
-/// removed.
+/// Returns what is to be known of a row: whether the change of its self time is noise, and whether the function was
+/// added or removed.
 pub(crate) fn mark(row: &DifferenceRow) -> &'static str {
     match (row.presence, row.own.is_noise() == Some(true)) {
         (Presence::Both, false) => "",

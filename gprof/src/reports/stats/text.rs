@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use crate::model::{Analysis, LeftOut, Stats};
 use crate::reports::number::{Fixed, General};
-use crate::sources::conservation::Conservation;
-use crate::sources::outside::OutsideImages;
+use crate::sources::OutsideImages;
 use crate::sources::profile_file::FileInfo;
+use crate::sources::side_sum::Conservation;
 
 /// Which lines to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,72 @@
-//! Adds up the profiles of shared objects.
+//! Files that may be shared objects of runs, and the sums of their profiles.
 
+use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use gmon::{Accumulator, Unit};
 
-use super::candidate::ObjectFile;
-use super::counts::SparseProfile;
+use super::counts::{RunObject, SparseProfile};
 use crate::error::Error;
-use crate::program::image::Headers;
+use crate::program::image::{self, Headers};
 use crate::question::files::ProfilePath;
-use crate::sources::address_mismatch;
-use crate::sources::profile_file;
-use crate::sources::profile_sum::ProfileSum;
+use crate::sources::mismatch;
+use crate::sources::profile_file::{self, ProfileSum};
+
+/// Objects are mapped in pages.
+const PAGE: u64 = 4096;
+
+/// A file that may be a shared object of some runs.
+pub(super) struct Candidate<'a> {
+    pub(super) path: &'a Path,
+    /// The file once it was needed, or why it cannot be read.
+    pub(super) file: OnceLock<Result<ObjectFile, String>>,
+}
+
+/// The content of a file, its parsed headers, and its identity.
+pub(super) struct ObjectFile {
+    pub(super) bytes: Vec<u8>,
+    pub(super) headers: Headers,
+    identity: Option<String>,
+}
+
+impl Candidate<'_> {
+    /// Returns the file, which is read when it is first needed.
+    pub(super) fn file(&self, with_code: bool) -> Result<&ObjectFile, String> {
+        let read = || {
+            let bytes = image::read(self.path, with_code).map_err(|error| error.to_string())?;
+            let headers = Headers::read(&bytes).map_err(|error| error.to_string())?;
+            let identity = image::identity(&bytes).map_err(|error| error.to_string())?;
+            Ok(ObjectFile { bytes, headers, identity })
+        };
+        self.file.get_or_init(read).as_ref().map_err(String::clone)
+    }
+}
+
+impl ObjectFile {
+    /// The part of a range that is code of the file; nothing if the file is shorter than that part. Headers of a
+    /// damaged file may have any numbers, and a histogram has a counter for each byte at most.
+    fn code_in(&self, range: &Range<u64>) -> Range<u64> {
+        let code = self.headers.code.clone().unwrap_or_default();
+        // A runtime may round the range.
+        let end = code.end.checked_next_multiple_of(PAGE).unwrap_or(code.end);
+        let part = range.start.max(code.start & !(PAGE - 1))..range.end.min(end);
+        let is_in_file = part.end.saturating_sub(part.start) <= self.bytes.len() as u64 + PAGE;
+        if is_in_file { part } else { 0..0 }
+    }
+
+    /// Checks that the file is the build that the run loaded.
+    pub(super) fn check_build(&self, object: &RunObject) -> Result<(), String> {
+        let build_id = self.headers.build_id.as_deref().map(image::padded_build_id);
+        let is_same = object.identity == build_id || object.identity.is_some() && object.identity == self.identity;
+        if is_same {
+            return Ok(());
+        }
+        let name = |id: Option<&str>| id.unwrap_or("no build ID").to_owned();
+        let (found, expected) = (name(build_id.as_deref()), name(object.identity.as_deref()));
+        Err(format!("another build ({found}) than in the run ({expected})"))
+    }
+}
 
 /// The result of reading one profile of a shared object.
 pub(super) enum Outcome {
@@ -30,7 +85,7 @@ pub(super) struct CandidateSum {
     /// The sum of the profiles that are files.
     pub(super) sum: ProfileSum,
     /// The sum of the counts from side files.
-    pub(super) sparse: SparseProfile,
+    sparse: SparseProfile,
     /// The number of samples in all profiles that could be read.
     pub(super) samples: u64,
     /// The error that makes the sum invalid, if there is one.
@@ -51,11 +106,11 @@ impl CandidateSum {
     pub(super) fn add(&mut self, path: &Path, bytes: &[u8], headers: &Headers) {
         let path = ProfilePath::File(path.to_owned());
         let hints = headers.hints;
-        let added = profile_file::parse(&path, bytes, &hints).and_then(|mut file| {
+        let added = profile_file::read_profile(&path, bytes, &hints).and_then(|mut file| {
             self.samples = self.samples.saturating_add(file.samples());
             file.info.is_shared_object = true;
             let code = headers.code.as_ref();
-            let mismatch = code.and_then(|code| address_mismatch::find(&file.profile, code));
+            let mismatch = code.and_then(|code| mismatch::find_wrong_addresses(&file.profile, code));
             if self.failure.is_none() { self.sum.add(&path, file, mismatch) } else { Ok(()) }
         });
         if let Err(error) = added {

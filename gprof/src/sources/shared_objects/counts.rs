@@ -8,8 +8,6 @@ use std::path::PathBuf;
 use gmon::side_file::Checksum;
 use gmon::{Arc, Histogram, Profile, Unit};
 
-use crate::sources::outside::OutsideImages;
-
 /// The number of bins of a histogram that covers all code of an object. A damaged file may have code of any size, and a
 /// histogram has a counter for each bin. Bins of four bytes cover 64 megabytes of code.
 const MOST_BINS: u64 = 1 << 24;
@@ -23,8 +21,8 @@ const GAP: u64 = 32;
 pub(crate) struct RunCounts {
     /// The shared objects.
     pub(super) objects: Vec<RunObject>,
-    /// For each number that a side file has for an object, the index of the object in `objects`. An object that was closed
-    /// and loaded again may have several numbers.
+    /// For each number that a side file has for an object, the index of the object in `objects`. An object that was
+    /// closed and loaded again may have several numbers.
     pub(super) numbers: BTreeMap<u32, usize>,
     /// Calls between objects: the caller's object and address, the callee's object and address, and the count. The
     /// program has number 0. The callee's profile also contains each of these calls, from an unknown place.
@@ -34,9 +32,9 @@ pub(crate) struct RunCounts {
 }
 
 impl RunCounts {
-    /// The profile of the object with a number of the side file. A histogram covers all of the object's code; if the code
-    /// is larger than that of real objects, histograms cover the parts with samples. `unit` has the unit of the samples.
-    /// Returns `None` if nothing was counted in the object.
+    /// The profile of the object with a number of the side file. A histogram covers all of the object's code; if the
+    /// code is larger than that of real objects, histograms cover the parts with samples. `unit` has the unit of the
+    /// samples. Returns `None` if nothing was counted in the object.
     pub(crate) fn profile(&self, number: u32, unit: Unit) -> Option<Profile> {
         let object = self.numbers.get(&number).and_then(|at| self.objects.get(*at));
         let ObjectCounts::Sparse(counts) = &object?.counts else { return None };
@@ -103,8 +101,8 @@ impl SparseProfile {
         self.bins.iter().fold(0, |sum, (_, ticks)| sum.saturating_add(*ticks))
     }
 
-    /// The counts as a profile with a histogram that covers `code`. `unit` has the unit of the samples. Also returns the
-    /// number of samples outside `code`.
+    /// The counts as a profile with a histogram that covers `code`. `unit` has the unit of the samples. Also returns
+    /// the number of samples outside `code`.
     pub(super) fn profile(&self, code: &Range<u64>, unit: Unit) -> (Profile, u64) {
         let arcs = self.arcs.clone();
         if self.bins.is_empty() {
@@ -156,6 +154,28 @@ impl SparseProfile {
 fn profile(parts: impl IntoIterator<Item = (Range<u64>, Vec<u64>)>, unit: Unit, arcs: Vec<Arc>) -> Profile {
     let histograms = parts.into_iter().filter_map(|(range, bins)| Histogram::new(range, unit, bins).ok());
     Profile::of_samples(histograms).unwrap_or_default().with_arcs(arcs)
+}
+
+/// The number of samples outside all images, and of calls of functions outside all images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutsideImages {
+    /// Samples in the kernel.
+    pub kernel: u64,
+    /// Samples in the vDSO, the code that the kernel maps into every process.
+    pub vdso: u64,
+    /// Samples at any other address.
+    pub elsewhere: u64,
+    /// Calls of functions outside all images.
+    pub calls: u64,
+}
+
+impl OutsideImages {
+    /// Adds the numbers of another run.
+    pub fn add(&mut self, other: &OutsideImages) {
+        let OutsideImages { kernel, vdso, elsewhere, calls } = self;
+        let sums = [(kernel, other.kernel), (vdso, other.vdso), (elsewhere, other.elsewhere), (calls, other.calls)];
+        sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
+    }
 }
 
 #[cfg(test)]

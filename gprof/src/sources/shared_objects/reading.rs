@@ -6,14 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use gmon::side_file::Checksum;
 use gmon::{Accumulator, Hints, Unit};
 
-use super::batch::{Batch, CandidateSum, Outcome};
-use super::candidate::Candidate;
+use super::batch::{Batch, Candidate, CandidateSum, Outcome};
 use super::counts::{RunObject, SparseProfile};
 use crate::program::image::files;
 use crate::question::files::ProfilePath;
-use crate::sources::parallel;
-use crate::sources::profile_file;
-use crate::sources::profile_sum::ProfileSum;
+use crate::sources::profile_file::{self, ProfileSum};
 use crate::terminal::progress::Progress;
 
 /// How to read shared objects.
@@ -49,7 +46,7 @@ impl ObjectReading<'_> {
         let mut tell = || progress.count("reading profiles", done.load(Relaxed), tasks.len());
         let in_parallel = |tell: &mut dyn FnMut()| {
             let read = |chunk: &[&Task<'_>], tell: &mut dyn FnMut()| Some(self.each(chunk, candidates, &done, tell));
-            let mut batches = parallel::map_chunks(tasks, read, tell)?.into_iter();
+            let mut batches = profile_file::map_chunks(tasks, read, tell)?.into_iter();
             let mut all = batches.next()?;
             for later in batches {
                 all.append(later)?;
@@ -127,7 +124,7 @@ impl ObjectReading<'_> {
         match counts {
             TaskCounts::Sparse(counts) => counts.samples(),
             TaskCounts::File(profile, _) => {
-                let file = profile_file::parse(&ProfilePath::File(profile.clone()), bytes, &self.hints);
+                let file = profile_file::read_profile(&ProfilePath::File(profile.clone()), bytes, &self.hints);
                 file.map_or(0, |file| file.samples())
             }
         }
@@ -139,7 +136,7 @@ mod tests {
     use super::*;
     use crate::program::image::{self, Headers};
     use crate::sources::shared_objects::counts::{ObjectCounts, RunCounts};
-    use crate::sources::shared_objects::list;
+    use crate::sources::shared_objects::run_files;
     use crate::terminal::Terminal;
     use gmon::object_list::ObjectList;
     use gmon::{Arc, DataModel, Encoding, Form, Order, Profile};
@@ -166,7 +163,7 @@ mod tests {
         let object = std::env::current_exe().unwrap();
         let list = |line: &str| {
             let text = format!("gmon objects 1\nprofile 0 0\n{line}\nend\n");
-            list::counts(ObjectList::parse(text.as_bytes()).unwrap())
+            run_files::listed_counts(ObjectList::parse(text.as_bytes()).unwrap())
         };
         let runs: Vec<(Vec<u8>, String)> = (0..60).map(|run| profile(run + 1, &object)).collect();
         let lists: Vec<RunCounts> = runs.iter().map(|(_, line)| list(line)).collect();

@@ -11,7 +11,7 @@ use gmon::side_file::{Call, Calls, Identity, KERNEL, Kind, Object, PROGRAM, Samp
 
 use super::counts::{ObjectCounts, RunCounts, RunObject, SparseProfile};
 use crate::program::image;
-use crate::sources::outside::OutsideImages;
+use crate::sources::shared_objects::counts::OutsideImages;
 
 /// What the counts of a number of a side file belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::model::moment::{FunctionCounts, Moment};
 use crate::program::image::Symbol;
 use crate::program::symbols::functions::{FunctionId, Functions};
 use crate::watch::keys::Key;
-use crate::watch::status::{State, Status};
+use crate::watch::table::{State, Status};
 
 const NAMES: [&str; 5] = ["main", "Matrix::multiply(int)", "日本語", "qsort", "a_name_that_is_longer_than_the_line"];
 

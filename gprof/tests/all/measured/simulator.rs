@@ -13,7 +13,8 @@ pub const NAMES: [&str; 8] = ["main", "a", "b", "c", "d", "e", "f", "g"];
 pub const LOW: u64 = 0x1000;
 pub const SIZE: u64 = 128;
 
-/// The number of call sites of a function, each of which has this many bytes. The first bytes of a function are no site.
+/// The number of call sites of a function, each of which has this many bytes. The first bytes of a function are no
+/// site.
 pub const SITES: usize = 4;
 pub const SITE: u64 = 16;
 
@@ -31,7 +32,8 @@ pub enum Site {
 pub struct Program {
     pub sites: Vec<Vec<Site>>,
     pub tails: Vec<Vec<usize>>,
-    /// The functions, and the places in their lists of tails, of the jumps that go through a register. The others are direct.
+    /// The functions, and the places in their lists of tails, of the jumps that go through a register. The others are
+    /// direct.
     pub through_register: BTreeSet<(usize, usize)>,
 }
 

@@ -41,8 +41,8 @@ pub(crate) fn set_word<const OFFSET: usize>(word: usize) {
     }
 }
 
-/// Stores the word at `OFFSET` in the block if the word is 0. The result is false if the word is another number; a signal
-/// handler may have stored the number.
+/// Stores the word at `OFFSET` in the block if the word is 0. The result is false if the word is another number; a
+/// signal handler may have stored the number.
 #[inline]
 pub(crate) fn set_word_once<const OFFSET: usize>(word: usize) -> bool {
     let found: usize;

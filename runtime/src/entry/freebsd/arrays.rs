@@ -1,8 +1,8 @@
 //! Entries in the arrays of functions that run before and after all other functions of the program.
 //!
-//! Functions in `.preinit_array` run before all constructors: the dynamic linker calls them before `_start`, and libc calls them in a
-//! static program. The function with the lowest priority number in `.init_array` runs first; the function with the lowest number in
-//! `.fini_array` runs last.
+//! Functions in `.preinit_array` run before all constructors: the dynamic linker calls them before `_start`, and libc
+//! calls them in a static program. The function with the lowest priority number in `.init_array` runs first; the
+//! function with the lowest number in `.fini_array` runs last.
 
 use core::arch::global_asm;
 

@@ -1,8 +1,9 @@
-//! `execve` and its relatives: they stop the interval timer of `GMON_HZ`, which would keep running in the new program and end that
-//! program with SIGPROF.
+//! `execve` and its relatives: they stop the interval timer of `GMON_HZ`, which would keep running in the new program
+//! and end that program with SIGPROF.
 //!
-//! libc's functions that execute a program call `_execve`, which is also defined here. In a dynamic program, libc's calls of its own
-//! functions may not reach this definition, so this module and its neighbors define all functions of the family.
+//! libc's functions that execute a program call `_execve`, which is also defined here. In a dynamic program, libc's
+//! calls of its own functions may not reach this definition, so this module and its neighbors define all functions of
+//! the family.
 
 use core::ffi::{c_char, c_int};
 
@@ -26,8 +27,8 @@ pub(super) fn without_timer(run: impl FnOnce() -> Errno) -> c_int {
     -1
 }
 
-/// Executes the program at a path, as `execve` does. The functions of this family call this function and not each other by their C names,
-/// because the program may define functions of these names that call the others.
+/// Executes the program at a path, as `execve` does. The functions of this family call this function and not each other
+/// by their C names, because the program may define functions of these names that call the others.
 ///
 /// # Safety
 ///

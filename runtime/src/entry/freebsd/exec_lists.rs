@@ -1,4 +1,5 @@
-//! The functions behind `execl`, `execle` and `execlp`, for which the architecture's code makes an array of the arguments.
+//! The functions behind `execl`, `execle` and `execlp`, for which the architecture's code makes an array of the
+//! arguments.
 
 use core::ffi::{c_char, c_int};
 

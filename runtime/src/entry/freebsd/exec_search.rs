@@ -22,7 +22,8 @@ unsafe extern "C" fn execvp(name: *const c_char, arguments: Strings) -> c_int {
     unsafe { search_path(name, arguments, environment()) }
 }
 
-/// `int execvpe(const char *file, char *const argv[], char *const envp[])`. `PATH` is the program's, not the one in `envp`.
+/// `int execvpe(const char *file, char *const argv[], char *const envp[])`. `PATH` is the program's, not the one in
+/// `envp`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn execvpe(name: *const c_char, arguments: Strings, variables: Strings) -> c_int {
     // SAFETY: the caller passes valid arguments for execvpe.
@@ -45,7 +46,8 @@ pub(super) unsafe fn search_path(name: *const c_char, arguments: Strings, variab
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "C's name")]
 unsafe extern "C" fn execvP(name: *const c_char, path: *const c_char, arguments: Strings) -> c_int {
-    // A name with a slash needs no directories, so the pointer may be null. An entry that no file can have finds nothing.
+    // A name with a slash needs no directories, so the pointer may be null. An entry that no file can have finds
+    // nothing.
     // SAFETY: a pointer that is not null leads to a string.
     let path = if path.is_null() { c"/dev/null" } else { unsafe { CStr::from_ptr(path) } };
     // SAFETY: the caller passes valid arguments for execvP.
@@ -126,8 +128,8 @@ unsafe fn attempt(path: *const c_char, arguments: Strings, variables: Strings) -
     }
 }
 
-/// Executes the shell with the path and the arguments after the first. The shell gets the program's first argument as its name, as with libc of
-/// FreeBSD 13 and later, or `sh` if there are no arguments.
+/// Executes the shell with the path and the arguments after the first. The shell gets the program's first argument as
+/// its name, as with libc of FreeBSD 13 and later, or `sh` if there are no arguments.
 ///
 /// # Safety
 ///

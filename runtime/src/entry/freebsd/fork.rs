@@ -1,7 +1,7 @@
 //! `fork`, `pdfork` and `rfork`: the child starts its own profile.
 //!
-//! `pthread_atfork` is not sufficient: libc's version does nothing if the program is not linked with libthr, and only `fork` calls the
-//! functions that a program registers.
+//! `pthread_atfork` is not sufficient: libc's version does nothing if the program is not linked with libthr, and only
+//! `fork` calls the functions that a program registers.
 
 use core::ffi::c_int;
 use core::mem;
@@ -30,7 +30,8 @@ static NEXT_WITH_DESCRIPTOR: Inherited<AtomicUsize> =
 static IS_FOUND: Inherited<AtomicBool> =
     Inherited::new("the C library's functions stay where they are", AtomicBool::new(false));
 
-/// Looks up the next definitions in dynamic programs. Called at start-up, or at the first fork of a program without start-up object.
+/// Looks up the next definitions in dynamic programs. Called at start-up, or at the first fork of a program without
+/// start-up object.
 pub(super) fn find_next() {
     if !IS_FOUND.load(SeqCst) {
         NEXT.store(next_definition(c"fork"), Relaxed);
@@ -50,7 +51,8 @@ fn theirs() -> Option<Fork> {
     unsafe { mem::transmute(next) }
 }
 
-/// Makes a child with a copy of the memory by calling `make`, which returns as `fork` does. The child's profile starts at zero.
+/// Makes a child with a copy of the memory by calling `make`, which returns as `fork` does. The child's profile starts
+/// at zero.
 fn profiled(make: impl FnOnce() -> c_int) -> c_int {
     if !ownership::is_ours() {
         return make();
@@ -105,8 +107,8 @@ unsafe extern "C" fn pdfork(descriptor: *mut c_int, flags: c_int) -> c_int {
 const RFPROC: u32 = 0x10;
 const RFMEM: u32 = 0x20;
 const RFSPAWN: u32 = 1 << 31;
-/// If only [`RFPROC`] of these flags is set, `rfork` makes a child with a copy of the memory. Without `RFPROC`, `rfork` makes no child.
-/// With the other flags, the child shares the memory, and its calls and ticks count in the parent.
+/// If only [`RFPROC`] of these flags is set, `rfork` makes a child with a copy of the memory. Without `RFPROC`, `rfork`
+/// makes no child. With the other flags, the child shares the memory, and its calls and ticks count in the parent.
 pub(super) const DECIDING_FLAGS: u32 = RFPROC | RFMEM | RFSPAWN;
 pub(super) const COPIES_MEMORY: u32 = RFPROC;
 

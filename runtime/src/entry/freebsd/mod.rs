@@ -1,4 +1,5 @@
-//! FreeBSD 14 and later: one folder per architecture with the same items in each, and the code that all architectures share.
+//! FreeBSD 14 and later: one folder per architecture with the same items in each, and the code that all architectures
+//! share.
 
 #[cfg(feature = "start")]
 mod arrays;

@@ -23,7 +23,8 @@ pub(super) static CLEANUP: Inherited<AtomicUsize> =
 /// `_start` has not run yet: the dynamic linker runs the program's arrays before `_start`.
 const NOT_STARTED: usize = 1;
 
-/// The process's environment. Start-up code defines the variable for libc; libc or the dynamic linker sets the variable.
+/// The process's environment. Start-up code defines the variable for libc; libc or the dynamic linker sets the
+/// variable.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "C's name")]
 static environ: Inherited<AtomicPtr<*const c_char>> =
@@ -42,9 +43,10 @@ static __progname: Inherited<AtomicPtr<c_char>> =
 
 /// Starts profiling. Called before the program's constructors.
 ///
-/// In a dynamic program, libc calls the functions of `atexit` in the order last to first, and the dynamic linker's function, which runs
-/// the destructors of all objects, is one of them: the dynamic linker registers it after `.preinit_array` ran (`__libc_atexit`), and
-/// older dynamic linkers let `_start` register it. A function that is registered here therefore runs after all destructors.
+/// In a dynamic program, libc calls the functions of `atexit` in the order last to first, and the dynamic linker's
+/// function, which runs the destructors of all objects, is one of them: the dynamic linker registers it after
+/// `.preinit_array` ran (`__libc_atexit`), and older dynamic linkers let `_start` register it. A function that is
+/// registered here therefore runs after all destructors.
 pub(super) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
     fork::find_next();
     if CLEANUP.load(Relaxed) == NOT_STARTED {
@@ -55,15 +57,16 @@ pub(super) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, 
     unsafe { begin_with(strings(argv).next(), envp, program::text()) }
 }
 
-/// Completes start-up with the parts that need the C library. Runs as the first of the program's constructors; neither libc nor libthr
-/// is initialized when [`begin()`] runs.
+/// Completes start-up with the parts that need the C library. Runs as the first of the program's constructors; neither
+/// libc nor libthr is initialized when [`begin()`] runs.
 pub(super) unsafe extern "C" fn begin_in_libc() {
     if is_profiled() {
         exits::watch_quick_exit();
     }
 }
 
-/// Starts profiling the code in an address range of the named program, unless the process is set-user-ID or set-group-ID.
+/// Starts profiling the code in an address range of the named program, unless the process is set-user-ID or
+/// set-group-ID.
 ///
 /// # Safety
 ///

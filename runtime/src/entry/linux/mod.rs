@@ -1,4 +1,5 @@
-//! Linux, with glibc or musl: one folder per architecture with the same items in each, and what all architectures share.
+//! Linux, with glibc or musl: one folder per architecture with the same items in each, and what all architectures
+//! share.
 
 #[cfg(all(feature = "start", not(test)))]
 mod alternate_stacks;

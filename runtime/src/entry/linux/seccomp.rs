@@ -1,5 +1,5 @@
-//! `prctl`, `syscall` and `mlockall`, by which a program installs a seccomp filter or locks its memory, and the functions by
-//! which a program gives up the means to write files.
+//! `prctl`, `syscall` and `mlockall`, by which a program installs a seccomp filter or locks its memory, and the
+//! functions by which a program gives up the means to write files.
 //!
 //! The functions do what the C library's do. Before a seccomp filter is installed, the runtime gets what it may need
 //! later; from then on it asks the filter before each system call of its own: see [`expect_filter`].

@@ -132,8 +132,8 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
         return; // a set-user-id program must not write where its user wants
     }
     let register = || {
-        // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
-        // first behind it. Without memory for them, children are not profiled.
+        // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork
+        // and first behind it. Without memory for them, children are not profiled.
         unsafe { pthread_atfork(before_fork, after_fork_in_parent, begin::after_fork_in_child) };
         // SAFETY: the C library is up.
         #[cfg(feature = "start")]

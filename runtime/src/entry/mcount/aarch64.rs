@@ -4,8 +4,8 @@
 //! by the C calling convention, so x0 to x17 are free; the registers from x9 on are sufficient.
 //!
 //! A pair of exclusive instructions increments the count. Returning from an exception clears the mark that the first
-//! instruction sets, so the second instruction fails if a handler ran in between, and the code repeats both: no count is
-//! lost, neither this one nor those of the handler. The pair does not order anything between processors; each thread
+//! instruction sets, so the second instruction fails if a handler ran in between, and the code repeats both: no count
+//! is lost, neither this one nor those of the handler. The pair does not order anything between processors; each thread
 //! has its own table.
 
 use core::arch::{global_asm, naked_asm};

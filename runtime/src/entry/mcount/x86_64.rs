@@ -8,7 +8,8 @@
 //! programs with many small functions: on SQLite, a path of two cache lines costs twice as much as the same work in one
 //! cache line. To save bytes, the hash and the slot's index have 32 bits, and keys are loaded twice. (`__fentry__` is
 //! two bytes longer.) There is no endbr64, because most systems require it only of objects that claim to have it. Where
-//! a system requires it ([`NEEDS_ENDBR`]), `__fentry__` begins with endbr64, and compilers call `mcount` by another name.
+//! a system requires it ([`NEEDS_ENDBR`]), `__fentry__` begins with endbr64, and compilers call `mcount` by another
+//! name.
 //!
 //! One instruction increments the count, so a signal handler between any two instructions cannot lose a count, and the
 //! handler's own calls are counted too.
@@ -21,17 +22,18 @@ use crate::mcount::miss;
 use crate::os::{IS_TEXT_READABLE, NEEDS_ENDBR};
 use crate::ownership::OWN_WORD;
 
-/// Searches the table. The first argument is code that comes first; the other two are the locations of frompc before and
-/// after the code pushes one word. An entry is (frompc, selfpc, count), 24 bytes; the last entry of a table is always
-/// empty, so the search ends.
+/// Searches the table. The first argument is code that comes first; the other two are the locations of frompc before
+/// and after the code pushes one word. An entry is (frompc, selfpc, count), 24 bytes; the last entry of a table is
+/// always empty, so the search ends.
 macro_rules! lookup {
     ($first:literal, $frompc_pushed:literal, $frompc:literal) => {
         concat!(
             ".p2align 6\n",
             ".cfi_startproc\n",
             $first,
-            // `as_run` is all ones while calls are recorded with run-time addresses, otherwise 0. The comparison uses ebp
-            // because the instruction is short: no value is below 0, and if ebp is itself all ones, the slow path decides.
+            // `as_run` is all ones while calls are recorded with run-time addresses, otherwise 0. The comparison uses
+            // ebp because the instruction is short: no value is below 0, and if ebp is itself all ones, the slow path
+            // decides.
             "    cmp     ebp, [rip + {as_run}]\n",
             "    jae     4f\n",
             "5:  mov     r11, [rsp]\n", // selfpc: mcount's return address
@@ -55,8 +57,8 @@ macro_rules! lookup {
             "    pop     rax\n",
             ".cfi_adjust_cfa_offset -8\n",
             "3:  ret\n",
-            // The first slot has another arc. From here on, frompc is in rax and selfpc in rcx. The old values of rax and
-            // rcx are in the red zone, which signal handlers do not change.
+            // The first slot has another arc. From here on, frompc is in rax and selfpc in rcx. The old values of rax
+            // and rcx are in the red zone, which signal handlers do not change.
             ".cfi_adjust_cfa_offset 8\n",
             "2:  mov     r11, rax\n",
             "    pop     rax\n",
@@ -146,8 +148,9 @@ global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount"
 /// For a nested function, gcc pushes r10, the address of the enclosing function's frame, before the call of
 /// `__fentry__`. The return address is then one word further up. Only the instructions before the call show whether
 /// gcc pushed r10. If text may be execute-only, the code compares instead: for a nested function the word is r10 and an
-/// address of the stack, and the callers of a static program are in its own text. The code checks this here and not before every search: for a nested
-/// function, the search uses a stack address as frompc, and a stack address is never in the table.
+/// address of the stack, and the callers of a static program are in its own text. The code checks this here and not
+/// before every search: for a nested function, the search uses a stack address as frompc, and a stack address is never
+/// in the table.
 #[unsafe(naked)]
 unsafe extern "C" fn fentry_miss() {
     naked_asm!(

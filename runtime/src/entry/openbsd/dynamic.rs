@@ -1,8 +1,8 @@
 //! Dynamic programs: the result of a link without `-static`.
 //!
-//! OpenBSD's kernel refuses `profil` in a dynamic program, and accepts system calls only from ld.so and libc.so: a system call of the
-//! runtime would end the program. The runtime therefore makes no system call in such a program, records nothing, and prints one line.
-//! Functions that replace a function of libc call libc's function.
+//! OpenBSD's kernel refuses `profil` in a dynamic program, and accepts system calls only from ld.so and libc.so: a
+//! system call of the runtime would end the program. The runtime therefore makes no system call in such a program,
+//! records nothing, and prints one line. Functions that replace a function of libc call libc's function.
 
 use core::ffi::{CStr, c_char, c_int, c_short, c_uint, c_void};
 use core::mem::transmute;
@@ -63,7 +63,8 @@ pub(super) fn refuse() {
     }
 }
 
-/// Prints the line if that does no harm: a reader that is gone or slow, and a terminal of other processes, do not stop or end the program.
+/// Prints the line if that does no harm: a reader that is gone or slow, and a terminal of other processes, do not stop
+/// or end the program.
 fn say() {
     // SAFETY: null, or libc's function, which has this type.
     let poll: Option<Poll> = unsafe { transmute(libcs(c"poll")) };

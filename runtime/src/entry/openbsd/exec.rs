@@ -8,8 +8,8 @@ use crate::kernel::system::{start, stop_before_exec};
 use crate::os::{execute, set_errno};
 use crate::ownership;
 
-/// `int execve(const char *path, char *const argv[], char *const envp[])`. libc's other functions that execute a program do not call
-/// this function.
+/// `int execve(const char *path, char *const argv[], char *const envp[])`. libc's other functions that execute a
+/// program do not call this function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gmon_execve(
     path: *const c_char,

@@ -1,4 +1,5 @@
-//! The child of a fork starts its own profile, because the kernel writes a separate file for the child, with the child's process ID.
+//! The child of a fork starts its own profile, because the kernel writes a separate file for the child, with the
+//! child's process ID.
 
 use crate::control;
 use crate::kernel::system::keep_arcs_after_fork;

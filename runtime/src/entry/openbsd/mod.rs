@@ -1,4 +1,5 @@
-//! OpenBSD 7.8 and later: one folder per architecture with the same items in each, and the code that all architectures share.
+//! OpenBSD 7.8 and later: one folder per architecture with the same items in each, and the code that all architectures
+//! share.
 
 #[cfg(not(feature = "start"))]
 mod by_hand;

@@ -1,7 +1,8 @@
-//! `pledge`: the runtime remembers the promises, because the kernel kills a process that breaks a promise and does not report promises.
+//! `pledge`: the runtime remembers the promises, because the kernel kills a process that breaks a promise and does not
+//! report promises.
 //!
-//! A program can make the call only by this function: the kernel accepts a system call only from pinned addresses, and libc's function
-//! of this name is not linked if the start-up object defines the name.
+//! A program can make the call only by this function: the kernel accepts a system call only from pinned addresses, and
+//! libc's function of this name is not linked if the start-up object defines the name.
 
 use core::arch::global_asm;
 use core::ffi::{c_char, c_int};

@@ -21,7 +21,8 @@ unsafe extern "C" {
     static __init_array_end: [Initializer; 0];
     /// If this `char` is not 0, crtbegin.o runs `.fini_array` at exit.
     static mut __csu_do_fini_array: c_char;
-    /// Runs the constructors of `.ctors`, and registers the destructors (crtbegin.o). Only the first call has an effect.
+    /// Runs the constructors of `.ctors`, and registers the destructors (crtbegin.o). Only the first call has an
+    /// effect.
     fn __init();
     fn _csu_finish(
         argv: *const *const c_char,
@@ -41,13 +42,14 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Runs the program. `__start` jumps here with argc, the address of argv on the stack, and the function that ld.so wants to be called at
-/// exit; this function is null in a static program. In a dynamic program, ld.so has run the arrays before, runs `.fini_array` at exit,
-/// and the program is not profiled.
+/// Runs the program. `__start` jumps here with argc, the address of argv on the stack, and the function that ld.so
+/// wants to be called at exit; this function is null in a static program. In a dynamic program, ld.so has run the
+/// arrays before, runs `.fini_array` at exit, and the program is not profiled.
 ///
-/// An entry of `.preinit_array` in libc initializes the environment and thread-local storage, so profiling starts after the functions
-/// of that array, and before the constructors. OpenBSD's own `gcrt0.o` starts profiling after the constructors. This function
-/// registers [`_mcleanup`] before the program can register functions with `atexit`, so `_mcleanup` runs after these functions.
+/// An entry of `.preinit_array` in libc initializes the environment and thread-local storage, so profiling starts after
+/// the functions of that array, and before the constructors. OpenBSD's own `gcrt0.o` starts profiling after the
+/// constructors. This function registers [`_mcleanup`] before the program can register functions with `atexit`, so
+/// `_mcleanup` runs after these functions.
 pub(super) unsafe extern "C" fn start(argc: c_int, words: *const *const c_char, cleanup: *const c_void) -> ! {
     // SAFETY: the kernel puts argc, argv, a null pointer, and the environment on the stack, in this order.
     unsafe {

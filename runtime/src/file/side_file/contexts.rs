@@ -10,8 +10,9 @@ use crate::samples::contexts::{self, PLACE, ROOT};
 
 /// Writes the tree, and the ticks that are not in the tree. Without stacks, nothing is written.
 ///
-/// `all` ticks are in the profile and outside. Those that are not in the tree and in no sum came while the file was being written, or their
-/// walks had not ended. While other threads are sampled, they may add nodes, which are not written.
+/// `all` ticks are in the profile and outside. Those that are not in the tree and in no sum came while the file was
+/// being written, or their walks had not ended. While other threads are sampled, they may add nodes, which are not
+/// written.
 pub(super) fn put(out: &mut Writer, all: u64) {
     if !contexts::are_kept() {
         return;
@@ -55,8 +56,8 @@ fn place(address: u64) -> Place {
     }
 }
 
-/// The place of a program counter or a return address. If a function never returns, the return address of its last call may be
-/// behind the end of the object's code.
+/// The place of a program counter or a return address. If a function never returns, the return address of its last call
+/// may be behind the end of the object's code.
 fn place_of_code(pc: usize) -> usize {
     // SAFETY: `control` lets only one thread write files.
     let found = unsafe { objects::place(pc) };

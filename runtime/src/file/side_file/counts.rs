@@ -82,8 +82,8 @@ fn put_bins(out: &mut Writer, number: usize, counts: &[Tally]) {
     });
 }
 
-/// Writes the calls from objects, to objects, and inside them. The file describes the objects up to the number `described`; places in
-/// others are elsewhere.
+/// Writes the calls from objects, to objects, and inside them. The file describes the objects up to the number
+/// `described`; places in others are elsewhere.
 pub(super) fn put_calls(out: &mut Writer, counts: &[Tally], described: usize) {
     if counts.iter().all(Tally::is_samples) {
         return;

@@ -1,7 +1,8 @@
 //! The live side file: the side file of a live profile, in which the process counts calling contexts.
 //!
-//! The file begins with what does not change: the properties, and the objects that are loaded at the start. Then comes what the process
-//! changes in the file itself, which is mapped; two slots for calls; and the nodes of the tree. docs/side-file.md has the parts.
+//! The file begins with what does not change: the properties, and the objects that are loaded at the start. Then comes
+//! what the process changes in the file itself, which is mapped; two slots for calls; and the nodes of the tree.
+//! docs/side-file.md has the parts.
 
 use core::ops::Range;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -18,7 +19,8 @@ use crate::unwind::stays;
 /// The least room for the descriptions of objects.
 const ROOM: usize = 48 << 10;
 
-/// Makes the live side file of a profile that begins with `header` and has bins for the addresses `bins`, and counts there from now on.
+/// Makes the live side file of a profile that begins with `header` and has bins for the addresses `bins`, and counts
+/// there from now on.
 pub(super) fn begin(header: Written, bins: Range<usize>) -> Result<(), Refusal> {
     let file = output::open_side_file_to_map()?.out_of_the_way();
     let made = put_start(file, header).and_then(|start| put_changing(file, start, bins));
@@ -72,8 +74,8 @@ unsafe fn last_object() -> usize {
     last
 }
 
-/// Waits until no handler changes the live side file, but not for long: see [`patience`]. `None` if a handler does not come to its end,
-/// or if there is no such file.
+/// Waits until no handler changes the live side file, but not for long: see [`patience`]. `None` if a handler does not
+/// come to its end, or if there is no such file.
 fn change() -> Option<Changing<'static>> {
     change_within(&CONTEXTS.live, patience())
 }
@@ -150,8 +152,8 @@ unsafe fn can_go(number: usize, bias: usize) -> bool {
     !stays(bias.wrapping_add(lowpc | 15))
 }
 
-/// Writes the calls of a snapshot, in place of those of the snapshot before. If there is no room to describe an object, the calls of
-/// the object are elsewhere, and the result says so.
+/// Writes the calls of a snapshot, in place of those of the snapshot before. If there is no room to describe an object,
+/// the calls of the object are elsewhere, and the result says so.
 pub(super) fn put_calls(counts: &[Tally]) -> Result<(), Refusal> {
     // SAFETY: `control` lets only one thread write files.
     let last = unsafe {

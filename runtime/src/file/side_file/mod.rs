@@ -31,8 +31,8 @@ use crate::message::say_error;
 use crate::objects::Tally;
 use crate::samples::contexts::{self as tree, has_ticks};
 
-/// Writes the side file of a profile with `in_profile` ticks, and with the counts outside the program, sorted by place and caller. A
-/// failure is reported if counts or calling contexts are lost.
+/// Writes the side file of a profile with `in_profile` ticks, and with the counts outside the program, sorted by place
+/// and caller. A failure is reported if counts or calling contexts are lost.
 ///
 /// Without counts, the user wants no side file. Files of an earlier run are removed then.
 pub(crate) fn write(of: Of, in_profile: u64, counts: Option<&[Tally]>) {
@@ -46,8 +46,8 @@ pub(crate) fn write(of: Of, in_profile: u64, counts: Option<&[Tally]>) {
         }
         return;
     }
-    // Without memory, the live file stays what it is: the file of a profile that begins as this profile. It also stays if the new file
-    // cannot be written.
+    // Without memory, the live file stays what it is: the file of a profile that begins as this profile. It also stays
+    // if the new file cannot be written.
     let is_live = tree::is_live();
     if !tree::leave_live() {
         return;
@@ -60,8 +60,8 @@ pub(crate) fn write(of: Of, in_profile: u64, counts: Option<&[Tally]>) {
     }
 }
 
-/// Writes the side file of a live profile at start-up, because the file may be all that remains of the run. The profile has bins for
-/// the addresses `bins`.
+/// Writes the side file of a live profile at start-up, because the file may be all that remains of the run. The profile
+/// has bins for the addresses `bins`.
 pub(crate) fn announce(bins: Range<usize>) {
     let Some(header) = live::header() else { return };
     if tree::are_kept() {

@@ -1,7 +1,7 @@
 //! The calls of snapshots in the live side file.
 //!
-//! A snapshot writes its calls into one of two slots, while the other slot has the calls of the snapshot before. A filler stands before
-//! both slots, and its length alone decides what readers find:
+//! A snapshot writes its calls into one of two slots, while the other slot has the calls of the snapshot before. A
+//! filler stands before both slots, and its length alone decides what readers find:
 //!
 //! * both slots: no calls;
 //! * 0: the calls in the first slot, behind which another filler leads to the end of the second slot;

@@ -74,8 +74,8 @@ fn plan(wish: &Wish, rates: &ClockRates) -> Plan {
     Plan { is_itimer: true, rate: wish.rate.unwrap_or(DEFAULT_RATE).min(highest) }
 }
 
-/// Chooses the sampler and the rate, and prints a message if the user's request is not possible on the named system. Must be called at
-/// start-up: in FreeBSD's capability mode the kernel does not report the rates of its clocks.
+/// Chooses the sampler and the rate, and prints a message if the user's request is not possible on the named system.
+/// Must be called at start-up: in FreeBSD's capability mode the kernel does not report the rates of its clocks.
 pub(super) fn choose(wish: &Wish, system: &[u8]) {
     let plan = plan(wish, &clock_rates());
     let mut rate = Text::<10>::new();

@@ -1,8 +1,9 @@
 //! The kernel's 16-bit counters and their values at the last reading.
 //!
-//! Only the kernel writes the counters. The kernel increments a counter by a read, an addition and a write on behalf of the interrupted
-//! thread, and does not check for overflow. If two threads are interrupted in the same place at the same time, the kernel can write a
-//! smaller value than before; the largest differences are therefore decrements, and [`read`] ignores them.
+//! Only the kernel writes the counters. The kernel increments a counter by a read, an addition and a write on behalf of
+//! the interrupted thread, and does not check for overflow. If two threads are interrupted in the same place at the
+//! same time, the kernel can write a smaller value than before; the largest differences are therefore decrements, and
+//! [`read`] ignores them.
 
 use core::ptr;
 use core::sync::atomic::{
@@ -56,9 +57,10 @@ pub(super) fn allow_reading() {
     IS_READING.store(false, SeqCst);
 }
 
-/// Calls `each` with the index, the last value and the difference of each counter that changed since the last reading. Differences from
-/// `most` on are decrements. Only one thread reads at a time; `wait` is called as long as another thread reads, and returns whether to try
-/// again. Signals are blocked, because a handler that also reads would wait for this thread forever.
+/// Calls `each` with the index, the last value and the difference of each counter that changed since the last reading.
+/// Differences from `most` on are decrements. Only one thread reads at a time; `wait` is called as long as another
+/// thread reads, and returns whether to try again. Signals are blocked, because a handler that also reads would wait
+/// for this thread forever.
 pub(super) fn read(most: u16, wait: impl Fn() -> bool, mut each: impl FnMut(usize, u16, u16)) {
     let counters = counters();
     if counters.is_null() {
@@ -90,7 +92,8 @@ fn read_all(counters: *mut AtomicU16, mut each: impl FnMut(usize, u16, u16)) {
     let (seen, number) = (SEEN.load(SeqCst), NUMBER.load(SeqCst));
     for word in 0..number / IN_WORD {
         let first = word * IN_WORD;
-        // SAFETY: by the promise to `watch`, both arrays have `number` counters, a multiple of whole words, and are aligned.
+        // SAFETY: by the promise to `watch`, both arrays have `number` counters, a multiple of whole words, and are
+        // aligned.
         let (now, before) =
             unsafe { (&*counters.add(first).cast::<AtomicU64>(), &*seen.add(first).cast::<AtomicU64>()) };
         if now.load(Relaxed) == before.load(Relaxed) {

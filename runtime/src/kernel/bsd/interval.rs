@@ -59,8 +59,8 @@ pub(super) fn discard_pending() {
     take_signal(SIGPROF);
 }
 
-/// Starts the timer in the child of a `fork`, which inherits the handler but not the timer. If the program has installed its own
-/// handler, the timer stays stopped.
+/// Starts the timer in the child of a `fork`, which inherits the handler but not the timer. If the program has
+/// installed its own handler, the timer stays stopped.
 pub(super) fn after_fork_in_child(rate: u32) {
     if is_caught_by(SIGPROF, on_tick) {
         let _ = set_interval_timer(period(rate));

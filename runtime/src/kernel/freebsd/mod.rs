@@ -1,4 +1,5 @@
-//! FreeBSD: the kernel's four-argument `profil` samples all threads; a reader thread reads the kernel's counters before they wrap.
+//! FreeBSD: the kernel's four-argument `profil` samples all threads; a reader thread reads the kernel's counters before
+//! they wrap.
 pub mod profil_clock;
 mod sampler;
 
@@ -15,7 +16,8 @@ pub(crate) fn form(has_overflowed: bool) -> Form {
     if has_overflowed { Form::FreeBsd } else { Form::Bsd }
 }
 
-/// Prints that the first call of `profil` failed. The call captures the directory of the file before it stores the buffer.
+/// Prints that the first call of `profil` failed. The call captures the directory of the file before it stores the
+/// buffer.
 pub(crate) fn say_start_failure(error: Errno) {
     let is_directory = buffer().is_none() && error != Errno::EPERM;
     let what: &[u8] = if is_directory { b"cannot open the directory of the profile" } else { b"profil" };

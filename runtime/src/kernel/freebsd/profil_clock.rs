@@ -1,8 +1,8 @@
 //! Produces ticks for the `profil` dialects of other systems with the process's CPU-time interval timer, `ITIMER_PROF`.
 //!
-//! The functions fail with EBUSY if the program itself uses the timer or SIGPROF. The timer keeps running across `execve`, and SIGPROF
-//! kills the new program unless the profile is stopped before. For the same reason the child of a `fork` gets no ticks until the child
-//! itself starts a profile: most children execute another program.
+//! The functions fail with EBUSY if the program itself uses the timer or SIGPROF. The timer keeps running across
+//! `execve`, and SIGPROF kills the new program unless the profile is stopped before. For the same reason the child of a
+//! `fork` gets no ticks until the child itself starts a profile: most children execute another program.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicI64, Ordering::SeqCst};
@@ -23,14 +23,14 @@ pub const HUNDRED: Rate = Rate(1_000_000 / 100);
 pub const SIXTY: Rate = Rate(1_000_000 / 60);
 
 resets! {
-    /// The period of the running timer in microseconds; 0 while the timer is stopped. [`stop_soon`] adds [`UNWANTED`]: the next tick
-    /// then stops the timer.
+    /// The period of the running timer in microseconds; 0 while the timer is stopped. [`stop_soon`] adds [`UNWANTED`]:
+    /// the next tick then stops the timer.
     static RATE: Reset<AtomicI64> = Reset::new();
 }
 
 const UNWANTED: i64 = 1 << 40;
-/// The process that started the timer. libc tells nobody of a `fork` in a program without libthr, so a child finds the parent's
-/// process ID here.
+/// The process that started the timer. libc tells nobody of a `fork` in a program without libthr, so a child finds the
+/// parent's process ID here.
 static PROCESS: Inherited<AtomicI32> =
     Inherited::new("tells a child that the timer is its parent's", AtomicI32::new(0));
 
@@ -81,8 +81,8 @@ pub fn run(rate: Rate, _handler: Handler) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Makes the next tick stop the timer. The timer is not stopped at once, so a program that turns its profile off and on more often than
-/// the timer expires still gets ticks.
+/// Makes the next tick stop the timer. The timer is not stopped at once, so a program that turns its profile off and on
+/// more often than the timer expires still gets ticks.
 pub fn stop_soon() {
     forget_parents_timer();
     let _ = RATE.fetch_update(SeqCst, SeqCst, |rate| (0 < rate && rate < UNWANTED).then_some(rate + UNWANTED));
@@ -101,8 +101,8 @@ pub fn ticks(_signal: c_int, _info: &SignalInfo) -> u32 {
     1
 }
 
-/// Stops the timer if [`stop_soon`] was called; otherwise keeps the timer running. The handler calls this function at each tick.
-/// Async-signal-safe.
+/// Stops the timer if [`stop_soon`] was called; otherwise keeps the timer running. The handler calls this function at
+/// each tick. Async-signal-safe.
 pub fn at_tick(_handler: Handler) {
     let rate = RATE.load(SeqCst);
     if rate < UNWANTED {

@@ -1,10 +1,12 @@
-//! The arcs in the buffer: the tables of the threads while the process runs, and the merged arcs of all threads after `exit`.
+//! The arcs in the buffer: the tables of the threads while the process runs, and the merged arcs of all threads after
+//! `exit`.
 //!
-//! An entry of a table has the layout of an arc in the file. An empty entry is an arc of zeros, which readers skip. `totarc` in the
-//! header is the size of all tables in bytes, so the buffer is a complete profile at any time.
+//! An entry of a table has the layout of an arc in the file. An empty entry is an arc of zeros, which readers skip.
+//! `totarc` in the header is the size of all tables in bytes, so the buffer is a complete profile at any time.
 //!
-//! The kernel clears the header in a child. A child that the runtime does not see, such as the child of a `vfork`, has a copy of its
-//! parent's counts; with a header of zeros, the kernel writes no file for such a child. The child of libc's `fork` gets its header back.
+//! The kernel clears the header in a child. A child that the runtime does not see, such as the child of a `vfork`, has
+//! a copy of its parent's counts; with a header of zeros, the kernel writes no file for such a child. The child of
+//! libc's `fork` gets its header back.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -57,7 +59,8 @@ pub(crate) fn arcs_grain() -> usize {
     size_of::<RawArc>()
 }
 
-/// Returns the address after the samples, where the arcs start, and the number of bytes from there to the end of the buffer.
+/// Returns the address after the samples, where the arcs start, and the number of bytes from there to the end of the
+/// buffer.
 ///
 /// # Safety
 ///
@@ -80,8 +83,9 @@ unsafe fn totarc(header: *mut GmonHdr) -> &'static AtomicI32 {
     unsafe { AtomicI32::from_ptr(&raw mut (*header).totarc) }
 }
 
-/// Allocates zeroed memory for a table of arcs: a part of the buffer, or other memory if the buffer has no room. Returns null if there
-/// is no memory. Also looks at the kernel's counters, because the program seldom calls the runtime. Called below mcount.
+/// Allocates zeroed memory for a table of arcs: a part of the buffer, or other memory if the buffer has no room.
+/// Returns null if there is no memory. Also looks at the kernel's counters, because the program seldom calls the
+/// runtime. Called below mcount.
 ///
 /// The counts of a table in other memory reach the buffer at `exit`, and are lost if the process is killed.
 pub(crate) fn map_arcs(length: usize) -> *mut c_void {
@@ -100,13 +104,14 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     if length < LARGE { take_reserved(length) } else { map(length) }
 }
 
-/// Restores the header in the child of a fork, and runs `reset`, which clears the rest of the buffer and the tables. Afterwards restores
-/// `totarc`, because the tables keep their places in the buffer; or leaves `totarc` 0, with which the kernel writes no file, if children
-/// leave none.
+/// Restores the header in the child of a fork, and runs `reset`, which clears the rest of the buffer and the tables.
+/// Afterwards restores `totarc`, because the tables keep their places in the buffer; or leaves `totarc` 0, with which
+/// the kernel writes no file, if children leave none.
 pub(crate) fn after_fork_in_child(reset: impl FnOnce()) {
     let header: Option<*mut GmonHdr> = buffer().map(|(start, _)| start.cast());
     if let Some(header) = header {
-        // SAFETY: `buffer` returns the start of a buffer, and the child has one thread. The copy was made when the buffer was set.
+        // SAFETY: `buffer` returns the start of a buffer, and the child has one thread. The copy was made when the
+        // buffer was set.
         unsafe { header.write(*HEADER.0.get()) };
     }
     reset();
@@ -128,12 +133,13 @@ unsafe fn set_totarc(header: *mut GmonHdr, size: i32) {
     unsafe { totarc(header) }.store(size, SeqCst);
 }
 
-/// Replaces the tables by the merged arcs of all threads, and sets counters that wrapped to 65,535. If the buffer has no room for all arcs,
-/// only the most frequent arcs stay, and a message has the number of the other calls.
+/// Replaces the tables by the merged arcs of all threads, and sets counters that wrapped to 65,535. If the buffer has
+/// no room for all arcs, only the most frequent arcs stay, and a message has the number of the other calls.
 ///
 /// # Safety
 ///
-/// `header` must be the start of a buffer of `length` bytes, `arcs` must not be in this buffer, and no thread may still count calls.
+/// `header` must be the start of a buffer of `length` bytes, `arcs` must not be in this buffer, and no thread may still
+/// count calls.
 pub(super) unsafe fn put(header: *mut GmonHdr, length: usize, arcs: &[RawArc]) {
     // SAFETY: the caller guarantees a buffer of this length.
     let (start, size) = unsafe { room(header, length) };

@@ -1,9 +1,11 @@
-//! OpenBSD 7.8 and later. The kernel counts samples in the runtime's buffer, and writes the buffer as the file when the process ends.
+//! OpenBSD 7.8 and later. The kernel counts samples in the runtime's buffer, and writes the buffer as the file when the
+//! process ends.
 //!
-//! If `totarc` in the buffer's header is not 0, the kernel writes the file however the process ends, even by SIGKILL. The tables in
-//! which threads count calls are therefore parts of the buffer ([`arcs`]), and `totarc` always covers all these tables. A killed
-//! process loses no calls, calls cost no more than on other systems, and the process needs no timer and no signal. The alternative,
-//! to copy the most frequent arcs into the buffer at intervals, would lose the calls of the last interval and would need a timer.
+//! If `totarc` in the buffer's header is not 0, the kernel writes the file however the process ends, even by SIGKILL.
+//! The tables in which threads count calls are therefore parts of the buffer ([`arcs`]), and `totarc` always covers all
+//! these tables. A killed process loses no calls, calls cost no more than on other systems, and the process needs no
+//! timer and no signal. The alternative, to copy the most frequent arcs into the buffer at intervals, would lose the
+//! calls of the last interval and would need a timer.
 #[path = "../freebsd/profil_clock.rs"]
 pub mod profil_clock;
 

@@ -17,7 +17,8 @@ pub(super) fn remember_user() {
     USER.store(effective_user(), Relaxed);
 }
 
-/// Opens the directory and the file at start-up: snapshots then need no promise of pledge(2) but "stdio", and no right to create files.
+/// Opens the directory and the file at start-up: snapshots then need no promise of pledge(2) but "stdio", and no right
+/// to create files.
 pub(crate) fn open_beforehand(directory: Option<Fd>) -> Result<(), Refusal> {
     remember_directory(directory)?;
     output::keep_new_file()
@@ -28,8 +29,8 @@ pub(crate) fn remember_directory(directory: Option<Fd>) -> Result<(), Refusal> {
     output::capture_directory(directory).map_err(|error| (&b"open its directory"[..], error))
 }
 
-/// Opens the file of a snapshot, empty: the file that was opened at start-up, or else a new file. The directory is the one that was
-/// remembered at start-up, or else the current directory.
+/// Opens the file of a snapshot, empty: the file that was opened at start-up, or else a new file. The directory is the
+/// one that was remembered at start-up, or else the current directory.
 pub(super) fn open() -> Result<Fd, Refusal> {
     if let Some(kept) = output::kept_file() {
         return kept.truncate().map_err(|error| (&b"empty"[..], error)).map(|()| kept);

@@ -7,8 +7,8 @@ use super::{Errno, call, numbers};
 /// The limit of the number of descriptors (`sys/resource.h`).
 pub(super) const RLIMIT_NOFILE: usize = 8;
 
-/// Whether the runtime finds its directory again by the path, and so holds no descriptor, and writes beyond the soft limit of the
-/// size of files. Otherwise the runtime holds the directory, which takes less code.
+/// Whether the runtime finds its directory again by the path, and so holds no descriptor, and writes beyond the soft
+/// limit of the size of files. Otherwise the runtime holds the directory, which takes less code.
 pub const HOLDS_LITTLE: bool = false;
 
 /// Waits at most this number of milliseconds for the events of a `struct pollfd`.

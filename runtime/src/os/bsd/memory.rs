@@ -38,8 +38,8 @@ fn refill(size: usize) -> bool {
     !memory.is_null()
 }
 
-/// Reserves address space for [`take_reserved`], at start-up. Only touched pages use memory, and core dumps leave the pages out.
-/// Reserves nothing if the limit of memory is low, to leave the space to the program.
+/// Reserves address space for [`take_reserved`], at start-up. Only touched pages use memory, and core dumps leave the
+/// pages out. Reserves nothing if the limit of memory is low, to leave the space to the program.
 pub(crate) fn reserve() {
     if limit(RLIMIT_MEMORY).is_some_and(|limit| limit.now / PART_OF_LIMIT >= RESERVE as u64) {
         let _ = refill(RESERVE);
@@ -61,8 +61,8 @@ pub(crate) fn take_reserved(length: usize) -> *mut c_void {
     if taken.is_null() { map_now(length) } else { taken }
 }
 
-/// Maps a word that becomes 0 in any child with a copy of the memory. The caller sets the word to 1 in this process. Returns null if
-/// the kernel cannot do this.
+/// Maps a word that becomes 0 in any child with a copy of the memory. The caller sets the word to 1 in this process.
+/// Returns null if the kernel cannot do this.
 pub(crate) fn map_own_word() -> *mut c_void {
     let memory = map_now(LARGEST_PAGE);
     if memory.is_null() {
@@ -77,14 +77,16 @@ pub(crate) fn map_own_word() -> *mut c_void {
     ptr::null_mut()
 }
 
-/// Makes the kernel set memory to zero in any child with a copy of the memory. Returns false if the kernel cannot do this.
+/// Makes the kernel set memory to zero in any child with a copy of the memory. Returns false if the kernel cannot do
+/// this.
 ///
 /// # Safety
 ///
 /// `memory` must be whole pages, whose contents no child needs.
 #[inline(always)]
 pub(crate) unsafe fn zero_in_copies(memory: *mut c_void, length: usize) -> bool {
-    // SAFETY: the call does not change the memory of this process, and the caller guarantees that no child needs the contents.
+    // SAFETY: the call does not change the memory of this process, and the caller guarantees that no child needs the
+    // contents.
     unsafe { call(numbers::MINHERIT, [memory.addr(), length, INHERIT_ZERO]) }.is_ok()
 }
 
@@ -131,8 +133,8 @@ pub unsafe fn clear(memory: *mut c_void, length: usize) {
     let start = memory.addr();
     let first = start.next_multiple_of(PAGE) - start;
     let pages = length.saturating_sub(first) / PAGE * PAGE;
-    // Tables in the buffer of a profile begin and end within pages. A new mapping replaces whole pages, because MADV_FREE would keep the
-    // contents until memory is short.
+    // Tables in the buffer of a profile begin and end within pages. A new mapping replaces whole pages, because
+    // MADV_FREE would keep the contents until memory is short.
     // SAFETY: the caller guarantees that no code relies on the contents.
     unsafe {
         if pages == 0 || !replace(memory.byte_add(first), pages) {

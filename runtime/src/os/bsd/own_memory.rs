@@ -7,8 +7,8 @@ use super::{Errno, Fd, call, numbers};
 
 /// Reads this process's memory, and fails where a direct read would fault.
 ///
-/// The BSDs have no `/proc`, or do not mount `/proc` by default. Reads therefore go through a pipe: write(2) fails with EFAULT if the
-/// memory is unmapped.
+/// The BSDs have no `/proc`, or do not mount `/proc` by default. Reads therefore go through a pipe: write(2) fails with
+/// EFAULT if the memory is unmapped.
 pub(crate) struct OwnMemory {
     /// The read end and the write end of the pipe.
     pipe: [i32; 2],
@@ -61,7 +61,8 @@ impl OwnMemory {
         if read.is_err() {
             let mut rest = [0_u8; 64];
             let mut left = written;
-            // The next copy would read bytes that stay in the pipe. The reads do not block if the kernel has discarded the bytes.
+            // The next copy would read bytes that stay in the pipe. The reads do not block if the kernel has discarded
+            // the bytes.
             while left > 0 {
                 // SAFETY: the kernel writes at most the size of `rest`.
                 let taken = unsafe { call(numbers::READ, [reader as usize, rest.as_mut_ptr().addr(), left.min(64)]) };

@@ -22,8 +22,8 @@ pub(crate) const SIGXFSZ: c_int = 25;
 /// The signal of `ITIMER_PROF`.
 pub(crate) const SIGPROF: c_int = 27;
 
-/// The signals that end a process by default: HUP INT QUIT ILL TRAP ABRT EMT FPE BUS SEGV SYS PIPE ALRM TERM XCPU VTALRM PROF USR1
-/// USR2. The list leaves out KILL, which cannot be caught, and XFSZ.
+/// The signals that end a process by default: HUP INT QUIT ILL TRAP ABRT EMT FPE BUS SEGV SYS PIPE ALRM TERM XCPU
+/// VTALRM PROF USR1 USR2. The list leaves out KILL, which cannot be caught, and XFSZ.
 pub(crate) const FATAL_SIGNALS: [c_int; 19] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 24, 26, 27, 30, 31];
 
 /// The fatal signals for which programs check whether a handler is installed: INT BUS SEGV ALRM.
@@ -43,7 +43,8 @@ const NAMES: &[u8] =
     b"HUP INT QUIT ILL TRAP ABRT EMT FPE KILL BUS SEGV SYS PIPE ALRM TERM URG STOP TSTP CONT CHLD TTIN \
     TTOU IO XCPU XFSZ VTALRM PROF WINCH INFO USR1 USR2 THR LIBRT";
 
-/// Returns the signal with a name, with or without the prefix `SIG`, or with a number: `USR1`, `SIGUSR1`, `30`, `RTMIN+3`.
+/// Returns the signal with a name, with or without the prefix `SIG`, or with a number: `USR1`, `SIGUSR1`, `30`,
+/// `RTMIN+3`.
 pub(crate) fn signal_named(name: &[u8]) -> Option<c_int> {
     if let Some(number) = decimal(name) {
         return c_int::try_from(number).ok().filter(|number| (1..=HIGHEST_SIGNAL).contains(number));
@@ -54,8 +55,8 @@ pub(crate) fn signal_named(name: &[u8]) -> Option<c_int> {
     standard.or_else(|| real_time_signal(name))
 }
 
-/// Returns whether the user may choose the signal to request a dump: the signal can be caught, does not report an error of the
-/// program, and is used by neither the C library nor gmon.
+/// Returns whether the user may choose the signal to request a dump: the signal can be caught, does not report an error
+/// of the program, and is used by neither the C library nor gmon.
 pub(crate) fn is_free_for_use(signal: c_int) -> bool {
     // ILL TRAP ABRT EMT FPE KILL BUS SEGV SYS STOP PROF THR LIBRT, and the numbers below the real-time signals.
     let is_taken = matches!(signal, 4..=12 | 17 | SIGPROF | 32..=64);
@@ -63,7 +64,8 @@ pub(crate) fn is_free_for_use(signal: c_int) -> bool {
 }
 
 impl SignalInfo {
-    /// Returns whether an instruction raised the signal and would raise the signal again: the first two codes of ILL, FPE, BUS and SEGV.
+    /// Returns whether an instruction raised the signal and would raise the signal again: the first two codes of ILL,
+    /// FPE, BUS and SEGV.
     fn is_repeatable_fault(&self, signal: c_int) -> bool {
         matches!(signal, 4 | 8 | 10 | 11) && (1..=2).contains(&self.code)
     }
@@ -73,8 +75,8 @@ impl SignalInfo {
 pub type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
 
 /// The address of the entry points of the fatal-signal handler; 0 before the handler is set. The entry points occupy
-/// [`ENTRIES_SIZE`] bytes. The crate gmon-profil in libgmon.a has its own copy of this module, in which the variable is weak: if the
-/// runtime is linked, both use the runtime's variable.
+/// [`ENTRIES_SIZE`] bytes. The crate gmon-profil in libgmon.a has its own copy of this module, in which the variable is
+/// weak: if the runtime is linked, both use the runtime's variable.
 #[cfg_attr(not(test), unsafe(export_name = "gmon_handler_entries"))]
 static ENTRIES: Inherited<AtomicUsize> = Inherited::new("the child inherits the handlers", AtomicUsize::new(0));
 const ENTRIES_SIZE: usize = 16 * 8;
@@ -90,8 +92,8 @@ fn is_of_fatal_signals(handler: usize) -> bool {
     entries != 0 && handler.wrapping_sub(entries) < ENTRIES_SIZE
 }
 
-/// Installs `handler` for a signal and replaces any other handler. All signals are blocked while the handler runs, and interrupted
-/// system calls restart if possible. Called below mcount.
+/// Installs `handler` for a signal and replaces any other handler. All signals are blocked while the handler runs, and
+/// interrupted system calls restart if possible. Called below mcount.
 pub(crate) fn catch_signal(signal: c_int, handler: Handler) -> Result<(), Errno> {
     install(signal, handler as usize, SA_RESTART, u32::MAX)
 }
@@ -104,7 +106,8 @@ pub(crate) fn on_fatal_signal(signal: c_int, entries: usize) -> Result<(), Errno
     Ok(())
 }
 
-/// Removes gmon's handler of a fatal signal, but not the program's handler. Returns whether gmon's handler was installed.
+/// Removes gmon's handler of a fatal signal, but not the program's handler. Returns whether gmon's handler was
+/// installed.
 pub(crate) fn reveal(signal: c_int) -> bool {
     let is_ours = handler_of(signal).is_ok_and(is_of_fatal_signals);
     if is_ours {
@@ -118,7 +121,8 @@ pub(crate) fn is_caught_by(signal: c_int, handler: Handler) -> bool {
     handler_of(signal) == Ok(handler as usize)
 }
 
-/// Removes `handler` if it is installed for a signal, discards pending signals of all threads, and restores the default action.
+/// Removes `handler` if it is installed for a signal, discards pending signals of all threads, and restores the default
+/// action.
 pub(crate) fn uncatch_signal(signal: c_int, handler: Handler) {
     if is_caught_by(signal, handler) {
         let ignored = SignalAction { handler: SIG_IGN, flags: 0, mask: NO_MASK };
@@ -137,16 +141,17 @@ pub(crate) fn is_not_handled(signal: c_int) -> bool {
 fn handler_of(signal: c_int) -> Result<usize, Errno> {
     let mut found = MaybeUninit::<SignalAction>::uninit();
     let start: *const SignalAction = found.as_mut_ptr();
-    // SAFETY: the call changes no action. `found` has room for a `SignalAction`, and the kernel writes the whole structure.
+    // SAFETY: the call changes no action. `found` has room for a `SignalAction`, and the kernel writes the whole
+    // structure.
     unsafe {
         set_action(signal, ptr::null(), found.as_mut_ptr())?;
         Ok((&raw const (*start).handler).read_volatile())
     }
 }
 
-/// Installs the [`Handler`] at an address. While the handler runs, the signals in `mask`, repeated for each word of the set, are
-/// blocked. The handler runs on the thread's alternate stack if there is one, because the thread's stack may be too small. The
-/// function writes word by word, because code below mcount must not use vector registers.
+/// Installs the [`Handler`] at an address. While the handler runs, the signals in `mask`, repeated for each word of the
+/// set, are blocked. The handler runs on the thread's alternate stack if there is one, because the thread's stack may
+/// be too small. The function writes word by word, because code below mcount must not use vector registers.
 fn install(signal: c_int, handler: usize, flags: c_int, mask: u32) -> Result<(), Errno> {
     let mut action = MaybeUninit::<SignalAction>::uninit();
     let start: *mut SignalAction = action.as_mut_ptr();
@@ -168,9 +173,10 @@ pub(crate) fn default_action(signal: c_int) {
     let _ = unsafe { set_action(signal, &default, ptr::null_mut()) };
 }
 
-/// Makes the signal of the running handler end the process. The signal's action must be the default. For a fault, the function does
-/// nothing: the instruction faults again after the handler returns, so a core dump has the program's registers. The function sends
-/// any other signal to this thread again and unblocks the signal; a core dump then has the handler's frames on top of the program's.
+/// Makes the signal of the running handler end the process. The signal's action must be the default. For a fault, the
+/// function does nothing: the instruction faults again after the handler returns, so a core dump has the program's
+/// registers. The function sends any other signal to this thread again and unblocks the signal; a core dump then has
+/// the handler's frames on top of the program's.
 ///
 /// # Safety
 ///

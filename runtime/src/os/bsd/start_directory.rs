@@ -6,8 +6,8 @@ use super::status::Status;
 use super::{call, numbers};
 use crate::text::Text;
 
-/// Returns the process's umask. Must be called at start-up, when there is one thread, because the function changes the umask for a
-/// moment.
+/// Returns the process's umask. Must be called at start-up, when there is one thread, because the function changes the
+/// umask for a moment.
 pub(crate) fn file_mask() -> usize {
     // SAFETY: no pointers; the call cannot fail.
     let set = |mask: usize| unsafe { call(numbers::UMASK, [mask]) }.unwrap_or(0);

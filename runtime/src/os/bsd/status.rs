@@ -31,7 +31,8 @@ impl Identity {
     /// The identity that no file has.
     pub(crate) const NONE: Identity = Identity { inode: 0, device: 0 };
 
-    /// Returns the identity of the file at a path; [`Identity::NONE`] if there is no such file or the pointer is not valid.
+    /// Returns the identity of the file at a path; [`Identity::NONE`] if there is no such file or the pointer is not
+    /// valid.
     pub(crate) fn of(path: *const c_char) -> Identity {
         let mut found = MaybeUninit::<Stat>::uninit();
         let arguments = [CURRENT.0 as usize, path.addr(), found.as_mut_ptr().addr(), 0];
@@ -48,7 +49,8 @@ impl Identity {
 ///
 /// The kernel must have written the structure.
 unsafe fn identity(found: *const Stat) -> Identity {
-    // SAFETY: the structure is initialized. Reads are word by word, because code below mcount must not use vector registers.
+    // SAFETY: the structure is initialized. Reads are word by word, because code below mcount must not use vector
+    // registers.
     unsafe { Identity { inode: (&raw const (*found).inode).read_volatile(), device: device(found) } }
 }
 
@@ -75,7 +77,8 @@ impl Status {
         self.mode & 0o003 == 0o003
     }
 
-    /// Returns whether both are the same file. The time of creation distinguishes a file from an earlier file with the same inode number.
+    /// Returns whether both are the same file. The time of creation distinguishes a file from an earlier file with the
+    /// same inode number.
     pub(crate) fn is_same_file(&self, other: &Status) -> bool {
         (self.inode, self.device, self.born) == (other.inode, other.device, other.born)
     }
@@ -99,7 +102,8 @@ impl Fd {
         })
     }
 
-    /// Returns the identity of the open file. Called below mcount, so the function copies no structure that would need a vector register.
+    /// Returns the identity of the open file. Called below mcount, so the function copies no structure that would need
+    /// a vector register.
     pub(crate) fn identity(self) -> Option<Identity> {
         let mut found = MaybeUninit::<Stat>::uninit();
         // SAFETY: the kernel writes the structure if the call succeeds.

@@ -1,5 +1,5 @@
-//! What a walk through a stack needs of the system. The kernel samples these systems' programs, so no handler walks: nothing
-//! can be read.
+//! What a walk through a stack needs of the system. The kernel samples these systems' programs, so no handler walks:
+//! nothing can be read.
 
 use core::sync::atomic::AtomicU64;
 

@@ -7,13 +7,14 @@ use core::ffi::c_void;
 ///
 /// # Safety
 ///
-/// The call's effect on memory must be sound: pointers in the arguments must be valid for the kernel's reads and writes.
+/// The call's effect on memory must be sound: pointers in the arguments must be valid for the kernel's reads and
+/// writes.
 #[inline]
 pub(super) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
     let result;
-    // SAFETY: the kernel returns values in x0 and x1. If the carry flag is set, x0 has an error number. The code relies on no other
-    // register. The caller guarantees that the pointers are valid.
+    // SAFETY: the kernel returns values in x0 and x1. If the carry flag is set, x0 has an error number. The code relies
+    // on no other register. The caller guarantees that the pointers are valid.
     unsafe {
         asm!(
             "svc #0",
@@ -44,7 +45,8 @@ pub(super) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
 /// `context` must be the third argument of a handler that was installed with SA_SIGINFO.
 #[inline]
 pub unsafe fn interrupted_pc(context: *const c_void) -> usize {
-    // ucontext_t: the signal set, then mcontext_t: x0 to x29, lr, sp, and elr, the program counter (machine/ucontext.h).
+    // ucontext_t: the signal set, then mcontext_t: x0 to x29, lr, sp, and elr, the program counter
+    // (machine/ucontext.h).
     const ELR: usize = 272;
     // SAFETY: the kernel wrote a whole ucontext_t there.
     unsafe { context.byte_add(ELR).cast::<usize>().read() }

@@ -12,7 +12,8 @@ use super::machine;
 pub(super) unsafe fn call<const N: usize>(number: usize, arguments: [usize; N]) -> Result<usize, Errno> {
     let argument = |index| arguments.get(index).copied().unwrap_or(0);
     let [a, b, c, d, e] = [argument(0), argument(1), argument(2), argument(3), argument(4)];
-    // SAFETY: the caller guarantees that the call is sound; the kernel ignores the arguments that the call does not have.
+    // SAFETY: the caller guarantees that the call is sound; the kernel ignores the arguments that the call does not
+    // have.
     let result = unsafe {
         if N > 5 { machine::syscall(number, [a, b, c, d, e, argument(5)]) } else { call_of_five(number, a, b, c, d, e) }
     };
@@ -21,8 +22,9 @@ pub(super) unsafe fn call<const N: usize>(number: usize, arguments: [usize; N]) 
 
 /// # Safety
 ///
-/// As for [`call`]. Nearly all system calls share this function, because a function call needs less code than a system call. The
-/// arguments are in registers, because the compiler would use vector registers to clear an array, and code below mcount must not.
+/// As for [`call`]. Nearly all system calls share this function, because a function call needs less code than a system
+/// call. The arguments are in registers, because the compiler would use vector registers to clear an array, and code
+/// below mcount must not.
 #[inline(never)]
 unsafe fn call_of_five(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> isize {
     // SAFETY: the caller guarantees that the call is sound.

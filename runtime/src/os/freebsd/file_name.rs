@@ -6,5 +6,6 @@ pub(crate) const PLAIN_NAME: &[u8] = b"";
 pub(crate) const NAME_START: &[u8] = b"";
 pub(crate) const NAME_END: &[u8] = b".gmon";
 
-/// The start of the environment variable that adds the process ID to the name; empty if the system has no such variable.
+/// The start of the environment variable that adds the process ID to the name; empty if the system has no such
+/// variable.
 pub(crate) const PROCESS_VARIABLE: &[u8] = b"PROFIL_USE_PID=";

@@ -31,7 +31,8 @@ impl Fd {
         }
     }
 
-    /// Extends the file to `offset + length` bytes and allocates disk space for the range if the file system can. New bytes are zero.
+    /// Extends the file to `offset + length` bytes and allocates disk space for the range if the file system can. New
+    /// bytes are zero.
     pub(crate) fn extend(self, offset: usize, length: usize) -> Result<(), Errno> {
         within_limit(offset + length)?;
         // SAFETY: no pointers. The call returns an error number.

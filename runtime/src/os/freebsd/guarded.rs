@@ -1,6 +1,8 @@
-//! Accesses memory of the program that may be unmapped or read-only: the access fails instead of ending the process. Async-signal-safe.
+//! Accesses memory of the program that may be unmapped or read-only: the access fails instead of ending the process.
+//! Async-signal-safe.
 //!
-//! The kernel makes each access, by a pipe that exists only for this access: the program may close all descriptors at any time.
+//! The kernel makes each access, by a pipe that exists only for this access: the program may close all descriptors at
+//! any time.
 
 use super::own_memory::OwnMemory;
 use super::{Errno, PAGE};
@@ -24,8 +26,8 @@ pub fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
     with_memory(|memory| unsafe { memory.copy(bytes.as_ptr().addr(), address, bytes.len()) })
 }
 
-/// Returns whether all `length` bytes from `address` on can be written. The function copies one byte of each page to its own place; a
-/// change of this byte by another thread at this moment can be lost.
+/// Returns whether all `length` bytes from `address` on can be written. The function copies one byte of each page to
+/// its own place; a change of this byte by another thread at this moment can be lost.
 pub fn can_be_written(address: usize, length: usize) -> bool {
     let Some(last) = length.checked_sub(1).map(|more| address.checked_add(more)) else { return true };
     let Some(last) = last else { return false };

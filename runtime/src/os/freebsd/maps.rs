@@ -30,7 +30,8 @@ pub(crate) fn path_of_file<'a>(mapping: &Mapping<'a>) -> &'a [u8] {
     mapping.path
 }
 
-/// Calls `each` with each mapping in the order of addresses (`kern.proc.vmmap`, `struct kinfo_vmentry` of `sys/user.h`).
+/// Calls `each` with each mapping in the order of addresses (`kern.proc.vmmap`, `struct kinfo_vmentry` of
+/// `sys/user.h`).
 ///
 /// # Errors
 ///
@@ -42,7 +43,7 @@ pub(crate) fn for_each_mapping(room: &mut MapsRoom, mut each: impl FnMut(&Mappin
     while let Some(size) = number(left, 0, 4).filter(|size| *size > PATH as u64) {
         let Some((entry, rest)) = left.split_at_checked(size as usize) else { break };
         left = rest;
-        let Some(mapping) = parse(entry) else { break };
+        let Some(mapping) = parse_mapping(entry) else { break };
         each(&mapping);
     }
     Ok(())
@@ -51,7 +52,7 @@ pub(crate) fn for_each_mapping(room: &mut MapsRoom, mut each: impl FnMut(&Mappin
 /// The offset of the path in an entry.
 const PATH: usize = 136;
 
-fn parse(entry: &[u8]) -> Option<Mapping<'_>> {
+fn parse_mapping(entry: &[u8]) -> Option<Mapping<'_>> {
     let path = entry.get(PATH..)?;
     Some(Mapping {
         start: number(entry, 8, 8)? as usize,

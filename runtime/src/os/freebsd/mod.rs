@@ -1,5 +1,5 @@
-//! FreeBSD. The runtime makes system calls directly by number and not through the C library: direct calls set no errno, are not
-//! cancellation points, and are allowed below mcount and in a signal handler.
+//! FreeBSD. The runtime makes system calls directly by number and not through the C library: direct calls set no errno,
+//! are not cancellation points, and are allowed below mcount and in a signal handler.
 mod call;
 mod constants;
 #[path = "../unix/descriptor.rs"]

@@ -1,4 +1,5 @@
-//! The numbers of the system calls that the runtime makes (`sys/syscall.h`). The numbers are the same on all architectures.
+//! The numbers of the system calls that the runtime makes (`sys/syscall.h`). The numbers are the same on all
+//! architectures.
 
 pub(super) const EXIT: usize = 1;
 pub(super) const FORK: usize = 2;

@@ -24,7 +24,8 @@ pub(crate) unsafe fn raw_pdfork(descriptor: *mut c_int, flags: c_int) -> Result<
 ///
 /// # Safety
 ///
-/// The child must have a copy of the memory. Parent and child both return from this function, so they must not share the stack.
+/// The child must have a copy of the memory. Parent and child both return from this function, so they must not share
+/// the stack.
 pub(crate) unsafe fn raw_rfork(flags: c_int) -> Result<c_int, Errno> {
     // SAFETY: the caller guarantees that the child has a copy of the memory.
     unsafe { call(numbers::RFORK, [flags as u32 as usize]) }.map(|process| process as c_int)

@@ -47,8 +47,8 @@ pub(super) fn sysctl(name: &[i32], address: usize, room: usize) -> Result<usize,
     Ok(length)
 }
 
-/// FreeBSD's `profil(2)`: each tick in a thread increments the 16-bit counter at byte `((pc - offset) * scale >> 16) & !1` of the
-/// samples. A `scale` of 0 stops the sampling.
+/// FreeBSD's `profil(2)`: each tick in a thread increments the 16-bit counter at byte
+/// `((pc - offset) * scale >> 16) & !1` of the samples. A `scale` of 0 stops the sampling.
 ///
 /// # Safety
 ///
@@ -78,9 +78,10 @@ fn interval_timer_and_rest() -> [i64; 2] {
     }
 }
 
-/// Starts the CPU-time interval timer again if the timer has this period and the kernel stopped the timer: if a tick comes later than
-/// the period, the kernel (`itimerdecr`) leaves no time until the next expiry, so the timer never expires again. The kernel posts SIGPROF
-/// at such a tick, so a call in the handler of SIGPROF is sufficient. Async-signal-safe.
+/// Starts the CPU-time interval timer again if the timer has this period and the kernel stopped the timer: if a tick
+/// comes later than the period, the kernel (`itimerdecr`) leaves no time until the next expiry, so the timer never
+/// expires again. The kernel posts SIGPROF at such a tick, so a call in the handler of SIGPROF is sufficient.
+/// Async-signal-safe.
 pub(crate) fn revive_interval_timer(microseconds: i64) {
     let [period, rest] = interval_timer_and_rest();
     if period == microseconds && rest <= 0 {

@@ -3,8 +3,8 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A set of signals: `sigset_t`. The first word has the lowest signals. The set has two 64-bit words, which the compiler passes in
-/// integer registers, because code below mcount must not use vector registers.
+/// A set of signals: `sigset_t`. The first word has the lowest signals. The set has two 64-bit words, which the
+/// compiler passes in integer registers, because code below mcount must not use vector registers.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct SignalSet {

@@ -132,14 +132,14 @@ struct ThreadParameters {
 
 const _: () = assert!(size_of::<ThreadParameters>() == 104);
 
-/// Starts a thread that the C library does not know, with its own stack. The thread pointer is the address of the stack's lowest word,
-/// which has the same value, so the runtime can tell the thread from others; the thread has no thread-local variables. The new thread
-/// inherits the signal mask of this thread.
+/// Starts a thread that the C library does not know, with its own stack. The thread pointer is the address of the
+/// stack's lowest word, which has the same value, so the runtime can tell the thread from others; the thread has no
+/// thread-local variables. The new thread inherits the signal mask of this thread.
 ///
 /// # Safety
 ///
-/// `stack` must be `size` bytes that no other code uses while the thread runs, aligned to a word. `start` must not return, must not use
-/// thread-local variables, and must not call the C library.
+/// `stack` must be `size` bytes that no other code uses while the thread runs, aligned to a word. `start` must not
+/// return, must not use thread-local variables, and must not call the C library.
 pub(crate) unsafe fn start_thread(
     start: unsafe extern "C" fn(*mut c_void),
     stack: *mut c_void,
@@ -162,7 +162,8 @@ pub(crate) unsafe fn start_thread(
         priority: null,
         spare: [0; 3],
     };
-    // SAFETY: the kernel reads the structure and writes the thread's ID; the caller guarantees the requirements for stack and start.
+    // SAFETY: the kernel reads the structure and writes the thread's ID; the caller guarantees the requirements for
+    // stack and start.
     unsafe { call(numbers::THR_NEW, [(&raw const parameters).addr(), size_of::<ThreadParameters>()]) }?;
     // Tools that list threads show the name. The thread also works without a name.
     // SAFETY: the name ends with a NUL.

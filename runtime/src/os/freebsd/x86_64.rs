@@ -7,13 +7,14 @@ use core::ffi::c_void;
 ///
 /// # Safety
 ///
-/// The call's effect on memory must be sound: pointers in the arguments must be valid for the kernel's reads and writes.
+/// The call's effect on memory must be sound: pointers in the arguments must be valid for the kernel's reads and
+/// writes.
 #[inline]
 pub(super) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
     let result;
-    // SAFETY: the kernel returns values in rax and rdx, overwrites rcx and r11, and sets r8, r9 and r10 to 0. If the carry flag is
-    // set, rax has an error number. The caller guarantees that the pointers are valid.
+    // SAFETY: the kernel returns values in rax and rdx, overwrites rcx and r11, and sets r8, r9 and r10 to 0. If the
+    // carry flag is set, rax has an error number. The caller guarantees that the pointers are valid.
     unsafe {
         asm!(
             "syscall",

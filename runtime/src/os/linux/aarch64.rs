@@ -94,7 +94,8 @@ impl Stat {
 pub(crate) const PERF_ONLY_PROGRAM_COUNTER: u64 = 1 << 32;
 /// The registers that perf records for a walk (`asm/perf_regs.h`), as a bit set: x0 to x30, sp, and pc.
 pub(crate) const PERF_REGISTERS: u64 = (1 << 33) - 1;
-/// The places of the registers in a record, by DWARF's numbers (see [`CONTEXT_REGISTERS`]): a record has them in that order.
+/// The places of the registers in a record, by DWARF's numbers (see [`CONTEXT_REGISTERS`]): a record has them in that
+/// order.
 pub(crate) const PERF_ORDER: &[u8] = &[
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
     31,

@@ -55,7 +55,8 @@ impl Fd {
     }
 }
 
-/// Reads the target of a symbolic link into `room`. The result is the length of the target; 0 if the link cannot be read.
+/// Reads the target of a symbolic link into `room`. The result is the length of the target; 0 if the link cannot be
+/// read.
 #[inline(never)]
 fn read_link(link: &CStr, room: &mut [u8]) -> usize {
     let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
@@ -72,8 +73,8 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     });
 }
 
-/// Appends the path of the current directory to `path`. If the directory is not below the root directory of the process, the path
-/// does not begin with `/`.
+/// Appends the path of the current directory to `path`. If the directory is not below the root directory of the
+/// process, the path does not begin with `/`.
 pub(crate) fn push_current_directory<const N: usize>(path: &mut Text<N>) {
     path.fill(|room| {
         let arguments = [room.as_mut_ptr().addr(), room.len()];
@@ -87,7 +88,8 @@ pub(crate) fn is_path_of(path: &CStr, status: &Status) -> bool {
     path.to_bytes().starts_with(b"/") && Identity::of(path.as_ptr()) == status.identity()
 }
 
-/// What is known of the umask at the start: nothing, because the question changes the umask for a moment. See [`changed_mask`].
+/// What is known of the umask at the start: nothing, because the question changes the umask for a moment. See
+/// [`changed_mask`].
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) fn file_mask() -> usize {
     0

@@ -17,8 +17,8 @@ pub(super) const F_DUPFD_CLOEXEC: usize = 1030;
 /// The limit of the number of descriptors (`asm-generic/resource.h`).
 pub(super) const RLIMIT_NOFILE: usize = 7;
 
-/// Whether the runtime finds its directory again by the path, and so holds no descriptor, and writes beyond the soft limit of the
-/// size of files. Otherwise the runtime holds the directory, which takes less code.
+/// Whether the runtime finds its directory again by the path, and so holds no descriptor, and writes beyond the soft
+/// limit of the size of files. Otherwise the runtime holds the directory, which takes less code.
 pub const HOLDS_LITTLE: bool = true;
 
 /// Waits at most this number of milliseconds for the events of a `struct pollfd`.

@@ -6,6 +6,6 @@ pub(crate) const PLAIN_NAME: &[u8] = b"gmon.out";
 pub(crate) const NAME_START: &[u8] = b"gmon.";
 pub(crate) const NAME_END: &[u8] = b".out";
 
-/// What a variable of the environment begins with that puts the process's number in the name of the file; empty where there is
-/// no such variable.
+/// What a variable of the environment begins with that puts the process's number in the name of the file; empty where
+/// there is no such variable.
 pub(crate) const PROCESS_VARIABLE: &[u8] = b"";

@@ -167,8 +167,8 @@ fn copy(program: usize) -> Option<(*mut Instruction, usize)> {
     Some((memory.cast(), length))
 }
 
-/// Whether a resource and the new limit at an address leave a process so few descriptors that it may use all. The address may
-/// be invalid.
+/// Whether a resource and the new limit at an address leave a process so few descriptors that it may use all. The
+/// address may be invalid.
 pub(crate) fn are_few_descriptors(resource: usize, limit: usize) -> bool {
     const FEW: u64 = 64;
     resource as u32 as usize == RLIMIT_NOFILE

@@ -36,7 +36,7 @@ pub(crate) fn for_each_mapping(room: &mut MapsRoom, mut each: impl FnMut(&Mappin
     for path in [c"/proc/self/maps", c"/proc/thread-self/maps"] {
         result = CURRENT.open_for_reading(path).and_then(|file| {
             let lines = for_each_line(file, room, |line| {
-                if let Some(mapping) = parse(line) {
+                if let Some(mapping) = parse_mapping(line) {
                     each(&mapping);
                 }
             });
@@ -73,7 +73,7 @@ fn for_each_line(file: Fd, room: &mut MapsRoom, mut each: impl FnMut(&[u8])) -> 
 }
 
 /// Parses a line: `start-end rwxp offset major:minor inode   path`.
-fn parse(line: &[u8]) -> Option<Mapping<'_>> {
+fn parse_mapping(line: &[u8]) -> Option<Mapping<'_>> {
     let (start, rest) = hexadecimal(line)?;
     let (end, rest) = hexadecimal(rest.strip_prefix(b"-")?)?;
     let (rights, rest) = rest.strip_prefix(b" ")?.split_at_checked(4)?;
@@ -161,8 +161,8 @@ impl OwnMemory {
     }
 }
 
-/// Fills `bytes` with this process's memory at an address. The result says whether all could be read: memory may be unmapped at any
-/// moment. Async-signal-safe.
+/// Fills `bytes` with this process's memory at an address. The result says whether all could be read: memory may be
+/// unmapped at any moment. Async-signal-safe.
 #[must_use]
 pub fn copy_own_memory(address: usize, bytes: &mut [u8]) -> bool {
     let ours = bytes.as_mut_ptr().addr();
@@ -196,11 +196,11 @@ mod tests {
             inode: 1_234_567,
             path: b"/usr/lib/a b.so (deleted)",
         };
-        assert_eq!(parse(line), Some(expected));
-        let nothing = parse(b"7ff0-8000 rw-p 00000000 00:00 0 ").unwrap();
+        assert_eq!(parse_mapping(line), Some(expected));
+        let nothing = parse_mapping(b"7ff0-8000 rw-p 00000000 00:00 0 ").unwrap();
         assert_eq!((nothing.is_executable, nothing.inode, nothing.path), (false, 0, &b""[..]));
         for wrong in [&b""[..], b"-", b"1-2", b"1-2 r-xp", b"1-2 r-xp 0 0", b"12345678901234567-2 r-xp 0 0:0 0"] {
-            assert_eq!(parse(wrong), None);
+            assert_eq!(parse_mapping(wrong), None);
         }
     }
 

@@ -39,8 +39,8 @@ static OURS: Inherited<Reserve> = Inherited::new("the child has the reserves as 
 static FOR_START: Inherited<Reserve> = Inherited::new("the child has the reserves as its parent has", Reserve::none());
 
 /// Reserves address space for [`take_reserved`] and for the tables that are mapped at start-up. Only touched pages take
-/// memory, and none of the former is in a core dump. There is no reserve if the process's limit is low, because the program needs the
-/// address space. Called at start-up.
+/// memory, and none of the former is in a core dump. There is no reserve if the process's limit is low, because the
+/// program needs the address space. Called at start-up.
 pub(crate) fn reserve() {
     if limit(RLIMIT_AS).is_some_and(|limit| limit.now / PART_OF_LIMIT >= RESERVE as u64) {
         let memory = refill(RESERVE, AT_START);
@@ -77,8 +77,8 @@ fn unmap_rest(reserve: &Reserve) {
     }
 }
 
-/// Makes the pages of some memory present, as reading each of them would. A page that nothing has touched still takes no
-/// memory. The result says whether all pages could be read; kernels before 5.14 do nothing. Async-signal-safe.
+/// Makes the pages of some memory present, as reading each of them would. A page that nothing has touched still takes
+/// no memory. The result says whether all pages could be read; kernels before 5.14 do nothing. Async-signal-safe.
 pub(crate) fn make_present(address: usize, length: usize) -> bool {
     let start = address & !(PAGE - 1);
     // SAFETY: the content of the memory does not change, whatever memory it is.

@@ -42,12 +42,12 @@ pub(crate) struct SampleMemory {
 }
 
 /// Makes the kernel sample this thread and all its later threads while they run on one processor: once per
-/// `nanoseconds` of CPU time. A sample has the thread, and the program counter in the program's own code; while the kernel runs for
-/// the program, that is the return address. Sampling the kernel requires a privilege; without the privilege,
-/// `only_program` must be set.
+/// `nanoseconds` of CPU time. A sample has the thread, and the program counter in the program's own code; while the
+/// kernel runs for the program, that is the return address. Sampling the kernel requires a privilege; without the
+/// privilege, `only_program` must be set.
 ///
-/// If `stack` is not 0, a sample also has the other registers, and that many bytes of the stack, from the stack pointer on: a
-/// multiple of 8, less than 65,535. The memory also has a record for each name that a thread gets.
+/// If `stack` is not 0, a sample also has the other registers, and that many bytes of the stack, from the stack pointer
+/// on: a multiple of 8, less than 65,535. The memory also has a record for each name that a thread gets.
 ///
 /// The event lasts as long as the memory, `pages` of samples, is mapped: until the process ends or executes another
 /// program, and not in the child of a fork. No descriptor stays open.

@@ -14,9 +14,9 @@ const NOT_OURS: usize = usize::MAX & !(size_of::<u64>() - 1);
 /// rt_sigprocmask reads the set of signals before it refuses an unknown way to change the mask. So the kernel reports
 /// EFAULT for memory that cannot be read and EINVAL for other memory, and changes nothing.
 ///
-/// A filter of system calls may answer in place of the kernel, with any error. So EINVAL counts only if the kernel afterwards
-/// reports EFAULT for memory that is not the program's. A filter that another thread installs between the two questions
-/// answers the second one too, because filters stay.
+/// A filter of system calls may answer in place of the kernel, with any error. So EINVAL counts only if the kernel
+/// afterwards reports EFAULT for memory that is not the program's. A filter that another thread installs between the
+/// two questions answers the second one too, because filters stay.
 ///
 /// valgrind reports each such question as an error of the program. There no memory counts as readable.
 #[must_use]
@@ -26,10 +26,10 @@ pub fn is_readable(address: usize) -> bool {
 
 /// Does the same as [`is_readable`], in a signal handler. Async-signal-safe.
 ///
-/// [`is_readable`] makes the kernel fail once at each call, which takes as long as a walk through all frames of a usual stack. In a handler one
-/// call is enough, which succeeds: the kernel reads the word as a set of signals to block, and writes the set of signals that were blocked
-/// before. A filter cannot write. The handler of the samples blocks all signals, so nothing changes; and when any handler returns,
-/// the kernel blocks what was blocked before the handler.
+/// [`is_readable`] makes the kernel fail once at each call, which takes as long as a walk through all frames of a usual
+/// stack. In a handler one call is enough, which succeeds: the kernel reads the word as a set of signals to block, and
+/// writes the set of signals that were blocked before. A filter cannot write. The handler of the samples blocks all
+/// signals, so nothing changes; and when any handler returns, the kernel blocks what was blocked before the handler.
 #[must_use]
 pub fn is_readable_in_handler(address: usize) -> bool {
     /// With SIGKILL, which is never blocked.

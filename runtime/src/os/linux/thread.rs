@@ -48,16 +48,16 @@ pub fn thread_id() -> i32 {
     unsafe { call(numbers::GETTID, []) }.map_or(UNKNOWN_THREAD, |id| id as i32)
 }
 
-/// Stores the name of this thread, padded with zeros, in two words; leaves them if a seccomp filter hides the name. May be called
-/// below mcount.
+/// Stores the name of this thread, padded with zeros, in two words; leaves them if a seccomp filter hides the name. May
+/// be called below mcount.
 pub(crate) fn store_thread_name(name: &[AtomicU64; 2]) {
     const PR_GET_NAME: usize = 16;
     // SAFETY: the kernel writes 16 bytes, any of which are valid.
     let _ = unsafe { call(numbers::PRCTL, [PR_GET_NAME, name.as_ptr().addr()]) };
 }
 
-/// The name of another thread of this process, padded with zeros, as two words; zeros if the thread has ended or the name
-/// cannot be read. Async-signal-safe.
+/// The name of another thread of this process, padded with zeros, as two words; zeros if the thread has ended or the
+/// name cannot be read. Async-signal-safe.
 pub(crate) fn name_of_thread(number: i32) -> [u64; 2] {
     let mut path = Text::<64>::new();
     path.push(b"/proc/self/task/");

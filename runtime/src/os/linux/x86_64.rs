@@ -92,9 +92,11 @@ impl Stat {
 
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a bit set.
 pub(crate) const PERF_ONLY_PROGRAM_COUNTER: u64 = 1 << 8;
-/// The registers that perf records for a walk (`asm/perf_regs.h`), as a bit set: ax bx cx dx si di bp sp ip, and r8 to r15.
+/// The registers that perf records for a walk (`asm/perf_regs.h`), as a bit set: ax bx cx dx si di bp sp ip, and r8 to
+/// r15.
 pub(crate) const PERF_REGISTERS: u64 = 0x00ff_01ff;
-/// The places of the registers in a record, by DWARF's numbers (see [`CONTEXT_REGISTERS`]): a record has them in perf's order.
+/// The places of the registers in a record, by DWARF's numbers (see [`CONTEXT_REGISTERS`]): a record has them in perf's
+/// order.
 pub(crate) const PERF_ORDER: &[u8] = &[0, 3, 2, 1, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 8];
 /// The places of the stack pointer and of the program counter.
 pub(crate) const PERF_STACK_POINTER: usize = 7;

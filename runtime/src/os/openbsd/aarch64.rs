@@ -7,13 +7,14 @@ use super::numbers::pins;
 
 /// Makes a system call. Returns the kernel's error numbers as negative numbers.
 ///
-/// This must stay a function that is not inlined: the table of pinned system calls lists the address of the runtime's only `svc`
-/// instruction. The kernel continues 12 bytes after the address of `svc`. The two instructions in between stop processors that
-/// speculate past `svc`; the program never executes these instructions otherwise.
+/// This must stay a function that is not inlined: the table of pinned system calls lists the address of the runtime's
+/// only `svc` instruction. The kernel continues 12 bytes after the address of `svc`. The two instructions in between
+/// stop processors that speculate past `svc`; the program never executes these instructions otherwise.
 ///
 /// # Safety
 ///
-/// The call's effect on memory must be sound: pointers in the arguments must be valid for the kernel's reads and writes.
+/// The call's effect on memory must be sound: pointers in the arguments must be valid for the kernel's reads and
+/// writes.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn syscall(
     a: usize,

@@ -19,7 +19,8 @@ pub(super) unsafe fn call<const N: usize>(number: usize, arguments: [usize; N]) 
     if !promises::allow(number, c) {
         return Err(Errno::EPERM);
     }
-    // SAFETY: the caller guarantees that the effect on memory is sound. The kernel does not use the arguments that are filled with 0.
+    // SAFETY: the caller guarantees that the effect on memory is sound. The kernel does not use the arguments that are
+    // filled with 0.
     let result = unsafe { machine::syscall(a, b, c, d, e, f, number) };
     if result < 0 { Err(Errno(-result as i32)) } else { Ok(result as usize) }
 }

@@ -17,7 +17,8 @@ unsafe extern "C" {
     pub(super) fn errno_location() -> *mut c_int;
 }
 
-/// Returns the description of an error number that only OpenBSD has: empty, because no call of the runtime returns such an error.
+/// Returns the description of an error number that only OpenBSD has: empty, because no call of the runtime returns such
+/// an error.
 pub(super) fn error_text(_number: i32) -> &'static [u8] {
     b""
 }

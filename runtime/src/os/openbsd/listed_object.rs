@@ -2,9 +2,9 @@
 
 use core::ffi::{c_char, c_void};
 
-/// An object in the list: `struct dl_phdr_info` (`link.h`). OpenBSD's structure ends before `added`. The modules above need the
-/// last two fields to compile; the linker drops this code, because the runtime reads no list on OpenBSD, where profiled programs are
-/// static.
+/// An object in the list: `struct dl_phdr_info` (`link.h`). OpenBSD's structure ends before `added`. The modules above
+/// need the last two fields to compile; the linker drops this code, because the runtime reads no list on OpenBSD, where
+/// profiled programs are static.
 #[repr(C)]
 pub(crate) struct ListedObject {
     pub(crate) bias: usize,

@@ -1,5 +1,5 @@
-//! OpenBSD. The runtime makes system calls itself instead of calling the C library's functions: the system calls do not set errno, are
-//! not cancellation points, and are allowed below mcount and in a signal handler.
+//! OpenBSD. The runtime makes system calls itself instead of calling the C library's functions: the system calls do not
+//! set errno, are not cancellation points, and are allowed below mcount and in a signal handler.
 mod call;
 mod constants;
 #[path = "../unix/descriptor.rs"]

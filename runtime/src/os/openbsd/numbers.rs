@@ -1,12 +1,12 @@
 //! The numbers of the system calls that the runtime makes (`sys/syscall.h`), and the table that allows these calls.
 //!
-//! OpenBSD's kernel accepts a system call only from an instruction that the section `.openbsd.syscalls` lists with the number
-//! of the call. The runtime has one such instruction, in [`machine`](super::machine), and lists the address of this instruction
-//! with each number below. If a function of libc.a makes the same call, the program's table has two entries for the number, and the
-//! kernel then accepts the call from anywhere in the program's text.
+//! OpenBSD's kernel accepts a system call only from an instruction that the section `.openbsd.syscalls` lists with the
+//! number of the call. The runtime has one such instruction, in [`machine`](super::machine), and lists the address of
+//! this instruction with each number below. If a function of libc.a makes the same call, the program's table has two
+//! entries for the number, and the kernel then accepts the call from anywhere in the program's text.
 //!
-//! The runtime does not call libc's functions instead: these functions set errno, some are cancellation points, and the functions of
-//! libc_p.a, which OpenBSD's compiler links into profiled programs, call `__mcount` themselves.
+//! The runtime does not call libc's functions instead: these functions set errno, some are cancellation points, and the
+//! functions of libc_p.a, which OpenBSD's compiler links into profiled programs, call `__mcount` themselves.
 
 macro_rules! calls {
     ($($name:ident = $number:literal;)*) => {

@@ -42,7 +42,8 @@ pub(super) fn sysctl(name: &[i32], address: usize, room: usize) -> Result<usize,
 ///
 /// # Safety
 ///
-/// `buffer` must be `length` bytes that are never unmapped, and begin with a header and `samples_size` bytes of samples.
+/// `buffer` must be `length` bytes that are never unmapped, and begin with a header and `samples_size` bytes of
+/// samples.
 pub(crate) unsafe fn profil(
     buffer: *mut c_void,
     length: usize,

@@ -1,7 +1,8 @@
 //! The promises of pledge(2).
 //!
-//! The kernel kills a process that makes a system call against its promises, and no call reports the promises. The runtime's `pledge`
-//! therefore remembers the program's promises, and [`call`](super::call) refuses a call of the runtime that the promises do not allow.
+//! The kernel kills a process that makes a system call against its promises, and no call reports the promises. The
+//! runtime's `pledge` therefore remembers the program's promises, and [`call`](super::call) refuses a call of the
+//! runtime that the promises do not allow.
 
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -63,8 +64,8 @@ pub(crate) fn may_create_files() -> bool {
     PROMISED.load(SeqCst) & needed == needed
 }
 
-/// `pledge(2)`. Remembers the promises before the call, because other threads may make calls of the runtime at the same time. No other
-/// process shares this memory: on OpenBSD, the child of a vfork has a copy.
+/// `pledge(2)`. Remembers the promises before the call, because other threads may make calls of the runtime at the same
+/// time. No other process shares this memory: on OpenBSD, the child of a vfork has a copy.
 ///
 /// # Safety
 ///
@@ -74,7 +75,7 @@ pub(crate) unsafe fn pledge(promises: *const c_char, after_exec: *const c_char) 
     let mut now = before;
     if !promises.is_null() {
         // SAFETY: the caller's promise.
-        now &= parse(unsafe { CStr::from_ptr(promises) }.to_bytes());
+        now &= parse_promises(unsafe { CStr::from_ptr(promises) }.to_bytes());
         PROMISED.fetch_and(now, SeqCst);
     }
     // SAFETY: the kernel reads both strings.
@@ -88,7 +89,7 @@ pub(crate) unsafe fn pledge(promises: *const c_char, after_exec: *const c_char) 
 }
 
 /// Returns the known promises in a text of words.
-fn parse(text: &[u8]) -> u32 {
+fn parse_promises(text: &[u8]) -> u32 {
     let bit = |word: &[u8]| NAMES.iter().find(|(name, _)| *name == word).map_or(0, |(_, bit)| *bit);
     text.split(|byte| *byte == b' ').map(bit).fold(0, |all, bit| all | bit)
 }

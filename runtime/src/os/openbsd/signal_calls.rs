@@ -28,8 +28,8 @@ pub(crate) fn pending_signals() -> Result<SignalSet, Errno> {
     unsafe { call(numbers::SIGPENDING, []) }.map(|pending| SignalSet(pending as u32))
 }
 
-/// Discards a signal if the signal is pending. OpenBSD has no sigtimedwait, but the kernel discards a pending signal when the process
-/// ignores the signal, so this function ignores the signal for a moment.
+/// Discards a signal if the signal is pending. OpenBSD has no sigtimedwait, but the kernel discards a pending signal
+/// when the process ignores the signal, so this function ignores the signal for a moment.
 pub(crate) fn take_signal(signal: c_int) {
     let ignored = SignalAction { handler: SIG_IGN, flags: 0, mask: NO_MASK };
     let mut before = MaybeUninit::<SignalAction>::uninit();

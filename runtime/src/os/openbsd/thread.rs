@@ -53,7 +53,8 @@ fn clock_time(clock: usize) -> Option<u64> {
     let start: *const u64 = time.as_mut_ptr().cast();
     // SAFETY: the kernel writes a struct timespec.
     unsafe { call(numbers::CLOCK_GETTIME, [clock, start.addr()]) }.ok()?;
-    // SAFETY: the kernel has written both words. Reads are word by word, because code below mcount must not use vector registers.
+    // SAFETY: the kernel has written both words. Reads are word by word, because code below mcount must not use vector
+    // registers.
     let (seconds, nanoseconds) = unsafe { (start.read_volatile(), start.add(1).read_volatile()) };
     Some(seconds.wrapping_mul(SECOND).wrapping_add(nanoseconds))
 }

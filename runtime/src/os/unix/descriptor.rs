@@ -21,7 +21,8 @@ const LOCK_UNLOCK: usize = 8;
 /// The flags with which files are opened for writing.
 pub(crate) const WRITING_FLAGS: usize = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
-/// A file descriptor. Dropping an `Fd` does not close the descriptor, because some descriptors stay open until the process ends.
+/// A file descriptor. Dropping an `Fd` does not close the descriptor, because some descriptors stay open until the
+/// process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fd(pub(crate) i32);
 
@@ -55,8 +56,8 @@ impl Fd {
         self.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     }
 
-    /// Opens a file in this directory for writing, and also for reading if `to_map` is set. Creates the file if necessary. Does not
-    /// follow a symbolic link, and does not block on a pipe without readers.
+    /// Opens a file in this directory for writing, and also for reading if `to_map` is set. Creates the file if
+    /// necessary. Does not follow a symbolic link, and does not block on a pipe without readers.
     pub(crate) fn open_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
         let flags = if to_map { WRITING_FLAGS & !O_WRONLY | O_RDWR } else { WRITING_FLAGS };
         self.open(path, flags, mode)
@@ -85,8 +86,8 @@ impl Fd {
         Ok(file)
     }
 
-    /// Returns whether the file accepts a write within a number of milliseconds and, for a pipe, has a reader. Returns true if the
-    /// system cannot tell.
+    /// Returns whether the file accepts a write within a number of milliseconds and, for a pipe, has a reader. Returns
+    /// true if the system cannot tell.
     pub(crate) fn takes_writing(self, milliseconds: u32) -> bool {
         // struct pollfd: the descriptor, the requested events, the returned events.
         let mut polled = [self.0, i32::from(POLLOUT)];
@@ -109,8 +110,8 @@ impl Fd {
         unsafe { call(numbers::FCNTL, [self.0 as usize, F_GETFL]) }.is_ok_and(|flags| flags & O_APPEND != 0)
     }
 
-    /// Moves the descriptor to a high number, which programs that close or inspect all low descriptors rarely reach: the highest free
-    /// number up to 1023. A higher number would enlarge the descriptor table that each `fork` copies.
+    /// Moves the descriptor to a high number, which programs that close or inspect all low descriptors rarely reach:
+    /// the highest free number up to 1023. A higher number would enlarge the descriptor table that each `fork` copies.
     pub(crate) fn out_of_the_way(self) -> Fd {
         const HIGHEST: usize = 1023;
         /// More than the number of descriptors that gmon opens.
@@ -214,7 +215,8 @@ pub(super) fn with_more_descriptors(open: impl FnOnce() -> Result<usize, Errno>)
     opened
 }
 
-/// Calls `write` until all `length` bytes are written. `write` takes the number of written bytes and the number of remaining bytes.
+/// Calls `write` until all `length` bytes are written. `write` takes the number of written bytes and the number of
+/// remaining bytes.
 fn all(length: usize, write: impl Fn(usize, usize) -> Result<usize, Errno>) -> Result<(), Errno> {
     let mut done = 0;
     while done < length {

@@ -26,7 +26,8 @@ pub(super) fn limit(of: usize) -> Option<Limit> {
     // SAFETY: the kernel writes the structure.
     unsafe { read_limit(of, found.as_mut_ptr().addr()) }.ok()?;
     let start: *const Limit = found.as_ptr();
-    // SAFETY: the kernel has written the structure. Reads are word by word, because code below mcount must not use vector registers.
+    // SAFETY: the kernel has written the structure. Reads are word by word, because code below mcount must not use
+    // vector registers.
     unsafe {
         Some(Limit { now: (&raw const (*start).now).read_volatile(), most: (&raw const (*start).most).read_volatile() })
     }
@@ -38,7 +39,8 @@ pub(super) fn set_limit(of: usize, limit: Limit) -> Result<(), Errno> {
     unsafe { write_limit(of, (&raw const limit).addr()) }.map(|_| ())
 }
 
-/// Fails with EFBIG if a file may not have the size. A write beyond the limit would kill the process with SIGXFSZ. Called below mcount.
+/// Fails with EFBIG if a file may not have the size. A write beyond the limit would kill the process with SIGXFSZ.
+/// Called below mcount.
 ///
 /// If only the soft limit forbids the size, the soft limit becomes the hard limit until [`restore_limit`].
 pub(super) fn within_limit(size: usize) -> Result<(), Errno> {

@@ -1,8 +1,8 @@
 //! Bounds the time that walks take.
 //!
-//! A walk takes longer the deeper the stack is. In a deep recursion and at a high rate, walks would take most of the time, or all of
-//! it. So each tick brings frames that walks may have, and walks use them up. If any frames are
-//! left, a walk may keep and pass the most frames. Otherwise walks keep few frames until ticks have brought more.
+//! A walk takes longer the deeper the stack is. In a deep recursion and at a high rate, walks would take most of the
+//! time, or all of it. So each tick brings frames that walks may have, and walks use them up. If any frames are left, a
+//! walk may keep and pass the most frames. Otherwise walks keep few frames until ticks have brought more.
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -23,7 +23,8 @@ const PASSED_PER_FRAME: usize = 4;
 const MOST_PASSED: usize = 4 << 20;
 /// The most frames that can be saved, also at the start.
 const MOST_SAVED: i64 = 8 * MOST_FRAMES as i64;
-/// The most frames by which the number of used frames can grow: the saved frames, and one walk that passes the most frames.
+/// The most frames by which the number of used frames can grow: the saved frames, and one walk that passes the most
+/// frames.
 const MOST_OWED: i64 = 2 * MOST_SAVED + (MOST_PASSED / PASSED_PER_FRAME) as i64;
 
 /// What a walk has used.
@@ -75,7 +76,8 @@ impl Contexts {
         self.change_frames(frames as i64 + i64::from(new_nodes) * i64::from(FRAMES_PER_NODE));
     }
 
-    /// Adds frames to those that were used, and returns the new number. A change of another handler at the same time may be lost.
+    /// Adds frames to those that were used, and returns the new number. A change of another handler at the same time
+    /// may be lost.
     fn change_frames(&self, by: i64) -> i64 {
         let used = self.frames_used.load(Relaxed).saturating_add(by).clamp(0, MOST_OWED);
         self.frames_used.store(used, Relaxed);

@@ -1,7 +1,8 @@
 //! The memory for walks: the frames of one walk, and a stack on which the walk runs.
 //!
-//! A signal handler may run on an alternate stack of 2 KB or on the last page of a thread's stack, where a walk has no room.
-//! So each buffer has a stack of its own. There are fewer buffers than threads: a walk takes a microsecond or two.
+//! A signal handler may run on an alternate stack of 2 KB or on the last page of a thread's stack, where a walk has no
+//! room. So each buffer has a stack of its own. There are fewer buffers than threads: a walk takes a microsecond or
+//! two.
 
 use core::ffi::c_void;
 use core::hint::spin_loop;
@@ -14,8 +15,8 @@ use crate::unwind::{MOST_FRAMES, Trail};
 
 /// The number of buffers: as many as fit into one huge page, with which no kernel then backs them.
 const BUFFERS: u32 = 32;
-/// How often a walk looks for a free buffer. On machines with many processors, the timers of many threads expire at the same
-/// tick of the kernel.
+/// How often a walk looks for a free buffer. On machines with many processors, the timers of many threads expire at the
+/// same tick of the kernel.
 const TURNS: u32 = 1000;
 /// The bytes of a walk's stack, several times the use that the test `objects` measures.
 const STACK: usize = 8 << 10;
@@ -40,8 +41,8 @@ pub(super) fn map(contexts: &Contexts) {
     contexts.buffers.map(size_of::<WalkMemory>() * BUFFERS as usize);
 }
 
-/// Waits until no walk of another thread is under way, so that every tick in the bins has its stack. `thread` is this thread's
-/// thread pointer. `wait` is called between two looks, until it returns false.
+/// Waits until no walk of another thread is under way, so that every tick in the bins has its stack. `thread` is this
+/// thread's thread pointer. `wait` is called between two looks, until it returns false.
 pub(super) fn wait_for_walks(contexts: &Contexts, thread: usize, mut wait: impl FnMut() -> bool) {
     while contexts.walks.load(SeqCst) & !walks_of(contexts, thread) != 0 && wait() {}
 }
@@ -112,7 +113,8 @@ impl<'a> Buffer<'a> {
 
     /// The buffer for the inner frames of a walk, and the memory for the outer ones.
     pub(super) fn split(&mut self) -> (&mut Buffer<'a>, &mut Trail) {
-        // SAFETY: inside the buffer, which only this thread uses, and no other function uses this part. Each value of its numbers is valid.
+        // SAFETY: inside the buffer, which only this thread uses, and no other function uses this part. Each value of
+        // its numbers is valid.
         let trail = unsafe { &mut (*self.memory()).trail };
         (self, trail)
     }

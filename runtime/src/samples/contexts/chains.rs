@@ -13,8 +13,8 @@ use super::storage::{Contexts, MOST_NODES, OBJECT_SHIFT, PLACE};
 use super::tree::ROOT;
 use crate::unwind::{Cut, Ending};
 
-/// The frames that are kept of a stack that is too deep. If such a recursion calls itself at several places, each sample has a
-/// path of its own, and its whole chain would need thousands of nodes.
+/// The frames that are kept of a stack that is too deep. If such a recursion calls itself at several places, each
+/// sample has a path of its own, and its whole chain would need thousands of nodes.
 pub(super) const KEPT_OF_DEEP: usize = 64;
 /// The nodes that are reserved for chains for which there is no room: whole chains do not take these nodes.
 const NODES_WITHOUT_ROOM: u32 = 1 << 17;
@@ -52,9 +52,9 @@ impl Contexts {
         }
     }
 
-    /// Counts ticks in the node of a chain of a thread. `frames` are the inner frames, the innermost first; `outer` are those at the
-    /// outer end, the outermost first. Frames between them are missing if the chain is cut. The result is false if the
-    /// ticks are in no node.
+    /// Counts ticks in the node of a chain of a thread. `frames` are the inner frames, the innermost first; `outer` are
+    /// those at the outer end, the outermost first. Frames between them are missing if the chain is cut. The result is
+    /// false if the ticks are in no node.
     pub(super) fn count_chain(
         &self,
         thread: Option<u32>,

@@ -1,9 +1,10 @@
 //! The ticks for a file.
 //!
-//! A handler counts a tick in the bins first, and in the tree or in a sum when its walk is over. The writer does the opposite: it
-//! copies the ticks of the tree and of the sums before it reads the bins. So the bins that it reads have all ticks that it has copied. The
-//! other ticks in the bins came in between, or their walks had not ended. The file has them under a reason of their own
-//! ([`CutReason::STILL_WALKING`]), and everything adds up, whatever other threads do at that moment.
+//! A handler counts a tick in the bins first, and in the tree or in a sum when its walk is over. The writer does the
+//! opposite: it copies the ticks of the tree and of the sums before it reads the bins. So the bins that it reads have
+//! all ticks that it has copied. The other ticks in the bins came in between, or their walks had not ended. The file
+//! has them under a reason of their own ([`CutReason::STILL_WALKING`]), and everything adds up, whatever other threads
+//! do at that moment.
 //!
 //! The order holds on every processor: ticks are added with Release and copied with Acquire.
 
@@ -20,8 +21,8 @@ use super::tree::NodeRef;
 use crate::os::map;
 
 impl Contexts {
-    /// See [`super::freeze`]. Without memory, the file gets the ticks of the nodes at the time when it is written: other threads may then
-    /// have raised them.
+    /// See [`super::freeze`]. Without memory, the file gets the ticks of the nodes at the time when it is written:
+    /// other threads may then have raised them.
     pub(super) fn freeze(&self) {
         let frozen = &self.frozen;
         frozen.clear();

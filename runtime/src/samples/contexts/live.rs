@@ -1,8 +1,8 @@
 //! Counts in the live side file, so that the tree survives the program and can be read while the program runs.
 //!
-//! The nodes and the sums of the tree are mapped from the file. Samples outside the bins are found in the nodes; only those that are in no
-//! node have a sum of their own. Objects that the program loads are described in the file when the first frame in them is added to the
-//! tree: the runtime does not hear of `dlopen`.
+//! The nodes and the sums of the tree are mapped from the file. Samples outside the bins are found in the nodes; only
+//! those that are in no node have a sum of their own. Objects that the program loads are described in the file when the
+//! first frame in them is added to the tree: the runtime does not hear of `dlopen`.
 
 use core::ffi::c_void;
 use core::ops::Range;
@@ -28,9 +28,9 @@ const MOST_BUILD_ID: usize = 64;
 /// The most objects that are looked for at one sample.
 const MOST_AT_ONCE: usize = 8;
 
-/// Counts in the live side file from now on. `start` is where the file has room for the parts that change, `offset` is the place of the
-/// nodes, and `bins` are the addresses of the profile's bins. The result is false if nodes cannot be mapped; then they are in
-/// memory. Called before any tick is counted.
+/// Counts in the live side file from now on. `start` is where the file has room for the parts that change, `offset` is
+/// the place of the nodes, and `bins` are the addresses of the profile's bins. The result is false if nodes cannot be
+/// mapped; then they are in memory. Called before any tick is counted.
 ///
 /// # Safety
 ///
@@ -66,8 +66,8 @@ pub(crate) fn reserve_live() {
     }
 }
 
-/// Copies the tree to memory of its own, because another file will replace the live side file. The result is false if there is no
-/// memory for that. Call this when no ticks are counted any more.
+/// Copies the tree to memory of its own, because another file will replace the live side file. The result is false if
+/// there is no memory for that. Call this when no ticks are counted any more.
 pub(crate) fn leave_live() -> bool {
     CONTEXTS.leave_file()
 }
@@ -88,8 +88,8 @@ impl Contexts {
         }
     }
 
-    /// Describes the objects of frames in the file, if they were loaded after the start and are not there yet. `is_kept` says whether the
-    /// frames are of this thread, which keeps the objects loaded.
+    /// Describes the objects of frames in the file, if they were loaded after the start and are not there yet.
+    /// `is_kept` says whether the frames are of this thread, which keeps the objects loaded.
     pub(super) fn describe_frames(&self, frames: impl Iterator<Item = u64>, is_kept: bool, has_new_nodes: bool) {
         let can_add = self.live.is_there() && !self.live.is_full.load(Relaxed);
         if !can_add || !(has_new_nodes || self.live.has_missed.swap(false, SeqCst)) {

@@ -1,16 +1,16 @@
 //! The calling contexts of ticks: a tree of return addresses, grown while the program runs.
 //!
 //! A node stands for a chain of callers. Its address is the return address in a caller, and for the innermost frame the
-//! program counter. If a signal interrupted the caller, and the callee is the handler, the address is that of the interrupted
-//! instruction and 1 more: as for a return address, the instruction of the caller is before the address.
+//! program counter. If a signal interrupted the caller, and the callee is the handler, the address is that of the
+//! interrupted instruction and 1 more: as for a return address, the instruction of the caller is before the address.
 //!
-//! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the sums are
-//! the ticks in the bins and outside the program's text.
+//! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the
+//! sums are the ticks in the bins and outside the program's text.
 //!
-//! `tree` adds and finds nodes, `chains` counts ticks in them, and `settling` turns addresses into places. `frozen` has the ticks for a file.
-//! `live` counts in the live side file.
-//! `buffers` has the memory of walks, `budget` bounds their time, and `threads` has the threads of the ticks. As in [`super::bins`], nothing here takes a lock or calls
-//! the C library.
+//! `tree` adds and finds nodes, `chains` counts ticks in them, and `settling` turns addresses into places. `frozen` has
+//! the ticks for a file. `live` counts in the live side file. `buffers` has the memory of walks, `budget` bounds their
+//! time, and `threads` has the threads of the ticks. As in [`super::bins`], nothing here takes a lock or calls the C
+//! library.
 
 mod budget;
 mod buffers;
@@ -51,8 +51,8 @@ static IS_KEPT: Inherited<AtomicBool> = Inherited::new("what the user asked for"
 
 /// Keeps calling contexts from now on. Called at start-up.
 ///
-/// valgrind prints a line for each system call that asks whether memory can be read, and warns about a change of stacks. So
-/// programs in valgrind have no contexts.
+/// valgrind prints a line for each system call that asks whether memory can be read, and warns about a change of
+/// stacks. So programs in valgrind have no contexts.
 pub(crate) fn keep() {
     if WALKS_STACKS && !arch::is_in_valgrind() {
         buffers::map(&CONTEXTS);
@@ -73,7 +73,8 @@ pub(crate) fn by_thread() -> Option<&'static Contexts> {
     (are_kept() && !contexts.threads.all().is_empty()).then_some(contexts)
 }
 
-/// Sets the name of a thread, padded with zeros, if threads are told apart. `number` is the system's. Called in signal handlers.
+/// Sets the name of a thread, padded with zeros, if threads are told apart. `number` is the system's. Called in signal
+/// handlers.
 #[allow(dead_code, reason = "not all systems report the names of other threads")]
 pub(crate) fn name_thread(number: i32, name: [u64; 2]) {
     threads::name(&CONTEXTS, number, name);
@@ -84,8 +85,8 @@ pub(crate) fn are_kept() -> bool {
     WALKS_STACKS && IS_KEPT.load(Relaxed)
 }
 
-/// Counts the ticks that `count_in_bins` counts for the innermost frame of a stack, which `is_outside` of the bins or not. Called in
-/// signal handlers.
+/// Counts the ticks that `count_in_bins` counts for the innermost frame of a stack, which `is_outside` of the bins or
+/// not. Called in signal handlers.
 pub(super) fn count(stack: Stack<'_>, is_outside: bool, count_in_bins: impl FnOnce() -> u32) {
     let contexts: &Contexts = &CONTEXTS;
     // Taken before the bins are raised: see `wait_for_walks`.
@@ -110,22 +111,24 @@ pub(super) fn count_without_stack(is_outside: bool, ticks: u32) {
     }
 }
 
-/// Waits until no handler walks a stack, but not for long: see [`patience`]. Call this when ticks are not counted any more: then every
-/// tick in the bins is in the tree too. The walk of this thread, which a fatal signal has interrupted for good, is not waited for.
+/// Waits until no handler walks a stack, but not for long: see [`patience`]. Call this when ticks are not counted any
+/// more: then every tick in the bins is in the tree too. The walk of this thread, which a fatal signal has interrupted
+/// for good, is not waited for.
 pub(crate) fn wait_for_walks() {
     if are_kept() {
         buffers::wait_for_walks(&CONTEXTS, thread_pointer(), patience());
     }
 }
 
-/// Waits until no other thread's handler walks a stack, and lets none begin as long as the result is kept: handlers then count
-/// their ticks under [`CutReason::NO_BUFFER`]. `None` without stacks.
+/// Waits until no other thread's handler walks a stack, and lets none begin as long as the result is kept: handlers
+/// then count their ticks under [`CutReason::NO_BUFFER`]. `None` without stacks.
 pub(crate) fn hold_walks() -> Option<NoWalks<'static>> {
     are_kept().then(|| buffers::hold(&CONTEXTS, thread_pointer(), patience()))
 }
 
-/// Waits a moment at each call, until the result is false: a handler has then not come to its end for a tenth of a second. A
-/// debugger may have stopped its thread for good. The tick of such a walk has no stack in the file: see [`freeze`].
+/// Waits a moment at each call, until the result is false: a handler has then not come to its end for a tenth of a
+/// second. A debugger may have stopped its thread for good. The tick of such a walk has no stack in the file: see
+/// [`freeze`].
 pub(crate) fn patience() -> impl FnMut() -> bool {
     const TURNS: u32 = 1000;
     /// Milliseconds.
@@ -142,8 +145,8 @@ pub(crate) fn patience() -> impl FnMut() -> bool {
     }
 }
 
-/// Keeps the ticks of this moment for the file that will be written, until [`thaw`]. Call this before the bins are read: then the
-/// bins have all these ticks. Only the thread that may write the file may call this.
+/// Keeps the ticks of this moment for the file that will be written, until [`thaw`]. Call this before the bins are
+/// read: then the bins have all these ticks. Only the thread that may write the file may call this.
 pub(crate) fn freeze() {
     if are_kept() {
         CONTEXTS.freeze();
@@ -160,7 +163,8 @@ pub(crate) fn thaw() {
     CONTEXTS.frozen.clear();
 }
 
-/// Passes every node of the tree up to the node `last` to `each`, parents before their children, with the ticks for the file.
+/// Passes every node of the tree up to the node `last` to `each`, parents before their children, with the ticks for the
+/// file.
 pub(crate) fn each_node(last: u32, each: impl FnMut(NodeRef)) {
     CONTEXTS.each_node(last, each);
 }
@@ -186,10 +190,11 @@ pub(crate) fn each_address(mut each: impl FnMut(usize)) {
     });
 }
 
-/// Replaces run-time addresses by places: `place` returns the place of an address, with the number of the object in the bits
-/// from [`OBJECT_SHIFT`](storage::OBJECT_SHIFT) on, or `None` to leave the address as it is. The second argument says whether the samples with the
-/// address came while a thread was in `dlclose`, since the previous call; others are from before. Handlers may add nodes at the
-/// same time. Unless `has_changed`, nothing is done if no sample came while a thread was in `dlclose`.
+/// Replaces run-time addresses by places: `place` returns the place of an address, with the number of the object in the
+/// bits from [`OBJECT_SHIFT`](storage::OBJECT_SHIFT) on, or `None` to leave the address as it is. The second argument
+/// says whether the samples with the address came while a thread was in `dlclose`, since the previous call; others are
+/// from before. Handlers may add nodes at the same time. Unless `has_changed`, nothing is done if no sample came while
+/// a thread was in `dlclose`.
 pub(crate) fn settle(has_changed: bool, place: impl FnMut(usize, bool) -> Option<usize>) {
     CONTEXTS.settle(has_changed, place);
 }
@@ -238,8 +243,8 @@ impl Walking<'_> {
             Stack::Interrupted(_) => threads::count(contexts, ticks),
             Stack::Copied(copied) => threads::count_of(contexts, copied.thread, ticks),
         });
-        // An object that was loaded since the last look may have the addresses of an object that is gone, and the nodes of both
-        // must differ: see `control::merge`.
+        // An object that was loaded since the last look may have the addresses of an object that is gone, and the nodes
+        // of both must differ: see `control::merge`.
         let is_closing = is_closing();
         if is_closing {
             let leaves = |pc: u64| !stays(pc as usize);
@@ -260,7 +265,8 @@ impl Walking<'_> {
         let frames = inner.len() + outer.len();
         contexts.use_frames(Used { frames, passed: walked.passed, words: searches.words(), new_nodes });
         if is_closing {
-            // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.
+            // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay
+            // until then.
             contexts.has_closing.store(true, SeqCst);
         }
     }

@@ -1,9 +1,9 @@
 //! Finds the entries of threads, which are the first level of the tree if the user wants to tell threads apart.
 //!
-//! The first threads have an entry each, at most [`THREADS`]. The counts of further threads are summed by name, and if there are
-//! more than [`NAMES`] names, in one entry of all others. A thread knows the index of its entry, so a thread that gets the number
-//! of an ended thread from the kernel has another entry. Everything here may be called in signal handlers, and below mcount unless
-//! said otherwise.
+//! The first threads have an entry each, at most [`THREADS`]. The counts of further threads are summed by name, and if
+//! there are more than [`NAMES`] names, in one entry of all others. A thread knows the index of its entry, so a thread
+//! that gets the number of an ended thread from the kernel has another entry. Everything here may be called in signal
+//! handlers, and below mcount unless said otherwise.
 
 use core::sync::atomic::{
     AtomicU32, AtomicU64, AtomicUsize,
@@ -27,8 +27,8 @@ pub(super) fn count(contexts: &Contexts, ticks: u32) -> usize {
     count_at(contexts, index, ticks)
 }
 
-/// The index of the entry of the thread with this number, for which ticks are counted: see [`of_number`]. If the thread has no name yet,
-/// the function looks at the thread's name. Not for code below mcount.
+/// The index of the entry of the thread with this number, for which ticks are counted: see [`of_number`]. If the thread
+/// has no name yet, the function looks at the thread's name. Not for code below mcount.
 pub(super) fn count_of(contexts: &Contexts, number: i32, ticks: u32) -> usize {
     let Some(index) = of_number(contexts, number) else {
         let name = name_of_thread(number).map(AtomicU64::new);
@@ -68,23 +68,25 @@ pub(crate) fn own(contexts: &Contexts) -> Option<usize> {
         return entry_index().filter(|index| *index < THREADS);
     };
     let entry = contexts.threads.all().get(index).filter(|_| index < THREADS)?;
-    // A thread without thread-local storage of its own shares that of the thread which made it. A filter may hide the number.
+    // A thread without thread-local storage of its own shares that of the thread which made it. A filter may hide the
+    // number.
     let is_own = number <= 0 || entry.number.load(Relaxed) == number;
     if is_own { Some(index) } else { of_number(contexts, number) }
 }
 
-/// The index of an entry for this thread, which does not know its entry yet: one that was made from outside, or a new one.
+/// The index of an entry for this thread, which does not know its entry yet: one that was made from outside, or a new
+/// one.
 fn claim(contexts: &Contexts, number: i32) -> Option<usize> {
     let mut made = entries_of(contexts, number).filter(|(_, entry)| !entry.has_entered.swap(true, SeqCst));
     made.next().map(|(index, _)| index).or_else(|| add(contexts, number, true))
 }
 
-/// The index of the entry of the latest thread with this number, which is made if necessary; `None` if all entries of threads are
-/// in use, or the number is not known. For samples that are counted outside of their thread, and for threads that share their
-/// thread-local storage with another thread.
+/// The index of the entry of the latest thread with this number, which is made if necessary; `None` if all entries of
+/// threads are in use, or the number is not known. For samples that are counted outside of their thread, and for
+/// threads that share their thread-local storage with another thread.
 ///
-/// If a thread has ended that was counted, and another thread with its number was not counted yet, the entry is that of the ended
-/// thread.
+/// If a thread has ended that was counted, and another thread with its number was not counted yet, the entry is that of
+/// the ended thread.
 pub(super) fn of_number(contexts: &Contexts, number: i32) -> Option<usize> {
     entries_of(contexts, number).next().map(|(index, _)| index).or_else(|| add(contexts, number, false))
 }
@@ -126,8 +128,8 @@ fn add(contexts: &Contexts, number: i32, has_entered: bool) -> Option<usize> {
     Some(index)
 }
 
-/// Makes an entry the latest of a list whose latest entry was `before`. If that has changed, the error is the entry that is the latest
-/// now, and the list stays as it is.
+/// Makes an entry the latest of a list whose latest entry was `before`. If that has changed, the error is the entry
+/// that is the latest now, and the list stays as it is.
 fn enlist(entry: &ThreadEntry, index: usize, latest: &AtomicU32, before: u32) -> Result<u32, u32> {
     entry.before.store(before, Relaxed);
     latest.compare_exchange(before, index as u32 + 1, SeqCst, Acquire)
@@ -147,14 +149,14 @@ fn take(used: &AtomicUsize, most: usize) -> Option<usize> {
     }
 }
 
-/// The index of the entry of all threads with a name, which is made if necessary; the entry of all others if there are too many
-/// names, or the name is not known. No two entries have the same name.
+/// The index of the entry of all threads with a name, which is made if necessary; the entry of all others if there are
+/// too many names, or the name is not known. No two entries have the same name.
 pub(crate) fn of_name(contexts: &Contexts, name: &[AtomicU64; 2]) -> usize {
     of_name_meanwhile(contexts, name, || ())
 }
 
-/// As [`of_name`]. If there is no entry of the name, `meanwhile` runs before a new entry is made, as a signal handler or another thread
-/// may run there.
+/// As [`of_name`]. If there is no entry of the name, `meanwhile` runs before a new entry is made, as a signal handler
+/// or another thread may run there.
 fn of_name_meanwhile(contexts: &Contexts, name: &[AtomicU64; 2], meanwhile: impl FnOnce()) -> usize {
     if name.iter().all(|word| word.load(Relaxed) == 0) {
         return OTHERS;
@@ -334,7 +336,8 @@ mod tests {
         let name = words(66);
         of_name_meanwhile(&contexts, &name, || inner = of_name(&contexts, &name));
         assert_eq!((inner, contexts.threads.names.load(Relaxed)), (THREADS + 1, 2));
-        // Another name in between changes the list too. The entry that lost stays unused if another entry was taken after it.
+        // Another name in between changes the list too. The entry that lost stays unused if another entry was taken
+        // after it.
         let (first, second) = (words(88), words(99));
         let mut made = [OTHERS; 2];
         let outer = of_name_meanwhile(&contexts, &first, || {

@@ -1,11 +1,11 @@
 //! Adds nodes to the tree of calling contexts, and reads the tree.
 //!
-//! A node is found by a hash of its parent and its address. Each segment of the tree has its own hash table, as large as
-//! the segment; a search looks into the segments in turn, the oldest first. So the table grows with the tree, nothing moves,
-//! and the contexts that a program is in from its start on are found at once.
+//! A node is found by a hash of its parent and its address. Each segment of the tree has its own hash table, as large
+//! as the segment; a search looks into the segments in turn, the oldest first. So the table grows with the tree,
+//! nothing moves, and the contexts that a program is in from its start on are found at once.
 //!
-//! Any number of threads and signal handlers may add nodes at the same time, without a lock. Two threads may add the same
-//! node at the same time; then the tree has the node twice, and its readers add both up.
+//! Any number of threads and signal handlers may add nodes at the same time, without a lock. Two threads may add the
+//! same node at the same time; then the tree has the node twice, and its readers add both up.
 
 use core::ops::RangeInclusive;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -22,7 +22,8 @@ pub(crate) struct NodeRef {
     pub(crate) number: u32,
     /// The parent's number, which is lower; [`ROOT`] for a node without a parent.
     pub(crate) parent: u32,
-    /// A run-time address, or a place; 0 for a node that was not complete when it was read. Such a node has no children.
+    /// A run-time address, or a place; 0 for a node that was not complete when it was read. Such a node has no
+    /// children.
     pub(crate) address: u64,
     /// Whether the run-time address was counted while a thread was in `dlclose`.
     pub(crate) is_while_closing: bool,
@@ -65,8 +66,8 @@ impl Segment<'_> {
 }
 
 impl ContextTree {
-    /// The child of a node with this address. If there is none, the child is added, unless the tree has `most` nodes or there
-    /// is no memory. Async-signal-safe.
+    /// The child of a node with this address. If there is none, the child is added, unless the tree has `most` nodes or
+    /// there is no memory. Async-signal-safe.
     pub(super) fn child(&self, parent: u32, address: u64, most: u32) -> Option<u32> {
         let segments = (0..).map_while(|number| self.segment(number));
         let found = segments.into_iter().find_map(|segment| segment.find(parent, address));
@@ -109,8 +110,8 @@ impl ContextTree {
         }
     }
 
-    /// Takes a node out of its hash list, before its address changes. Otherwise the list would grow with each object that is loaded
-    /// at the same addresses. Only one thread may do this; others may look for nodes.
+    /// Takes a node out of its hash list, before its address changes. Otherwise the list would grow with each object
+    /// that is loaded at the same addresses. Only one thread may do this; others may look for nodes.
     pub(super) fn unlink(&self, number: u32) -> Option<()> {
         let (segment, index) = position(number);
         let segment = self.segment(segment)?;
@@ -150,8 +151,8 @@ impl ContextTree {
         self.each_of(1..=self.nodes.load(SeqCst), &mut each);
     }
 
-    /// Passes the nodes of each group that may have a run-time address in an object that can be closed. The result of `each` is
-    /// whether the node still has one.
+    /// Passes the nodes of each group that may have a run-time address in an object that can be closed. The result of
+    /// `each` is whether the node still has one.
     pub(super) fn each_unsettled(&self, mut each: impl FnMut(&ContextNode, NodeRef) -> bool) {
         let last = self.nodes.load(SeqCst);
         for (first, group) in (0..).step_by(GROUP as usize).zip(&self.unsettled) {

@@ -1,5 +1,5 @@
-//! The items that the runtime needs of an architecture in `arch/`. `tests/tests/house/architectures.rs` compiles this folder; nothing runs
-//! it, and no function has instructions.
+//! The items that the runtime needs of an architecture in `arch/`. `tests/tests/house/architectures.rs` compiles this
+//! folder; nothing runs it, and no function has instructions.
 #![allow(unused_variables, clippy::all)]
 
 use core::ffi::c_void;

@@ -1,5 +1,5 @@
-//! The items that the runtime needs of an architecture in `entry/mcount/`. `tests/tests/house/architectures.rs` compiles this file; nothing
-//! runs it.
+//! The items that the runtime needs of an architecture in `entry/mcount/`. `tests/tests/house/architectures.rs`
+//! compiles this file; nothing runs it.
 
 use crate::arch::FACTOR;
 use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};

@@ -1,5 +1,5 @@
-//! The items that the runtime needs of an architecture in `os/openbsd/`. `tests/tests/house/architectures.rs` compiles this file; nothing
-//! runs it.
+//! The items that the runtime needs of an architecture in `os/openbsd/`. `tests/tests/house/architectures.rs` compiles
+//! this file; nothing runs it.
 #![allow(unused_variables, clippy::all)]
 
 use core::ffi::c_void;

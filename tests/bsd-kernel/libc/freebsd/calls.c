@@ -1,5 +1,5 @@
-// The system calls of FreeBSD. A failed call sets the carry flag and returns a positive number, which becomes errno. The symbols are
-// weak, as in FreeBSD's libc.a, because start-up objects may also define the symbols.
+// The system calls of FreeBSD. A failed call sets the carry flag and returns a positive number, which becomes errno.
+// The symbols are weak, as in FreeBSD's libc.a, because start-up objects may also define the symbols.
 #ifdef __aarch64__
 #define CALL(number, name)                                                                                                    \
     __asm__(".text; .weak " #name "; .globl __sys_" #name "; .type " #name ", @function; .type __sys_" #name ", @function\n"  \

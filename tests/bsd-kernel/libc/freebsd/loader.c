@@ -1,8 +1,9 @@
-// The work of FreeBSD's dynamic linker for a program that needs no other object. `ld.lld -e loader_start` links this dynamic linker into
-// the program itself, which has a dynamic section and no interpreter. Only for amd64.
+// The work of FreeBSD's dynamic linker for a program that needs no other object. `ld.lld -e loader_start` links this
+// dynamic linker into the program itself, which has a dynamic section and no interpreter. Only for amd64.
 //
-// Source: libexec/rtld-elf/rtld.c (`_rtld`, `preinit_main`, `objlist_call_init`, `rtld_nop_exit`), libexec/rtld-elf/amd64/rtld_start.S.
-// Seen on FreeBSD 15.1 (amd64): the order of the arrays, `__libc_atexit` and `_start`, and the cleanup function that does nothing.
+// Source: libexec/rtld-elf/rtld.c (`_rtld`, `preinit_main`, `objlist_call_init`, `rtld_nop_exit`),
+// libexec/rtld-elf/amd64/rtld_start.S. Seen on FreeBSD 15.1 (amd64): the order of the arrays, `__libc_atexit` and
+// `_start`, and the cleanup function that does nothing.
 #ifndef __aarch64__
 #include "start.h"
 
@@ -30,7 +31,8 @@ static void relocate(void) {
     }
 }
 
-// Whether the program has the note that says that `_start` runs no constructors. Otherwise, rtld leaves the constructors to `_start`.
+// Whether the program has the note that says that `_start` runs no constructors. Otherwise, rtld leaves the
+// constructors to `_start`.
 static int has_no_init(void) {
     for (u16 at = 0; at < program.count; at++) {
         const struct phdr *header = &program.headers[at];

@@ -1,5 +1,6 @@
-// ld.so, in one shared object with libc.so. Linux has loaded this object and the program. ld.so binds the program's names to this object,
-// initializes the C library, runs the constructors, and jumps to the program with the function that runs the destructors.
+// ld.so, in one shared object with libc.so. Linux has loaded this object and the program. ld.so binds the program's
+// names to this object, initializes the C library, runs the constructors, and jumps to the program with the function
+// that runs the destructors.
 #include "bsd.h"
 
 typedef struct { u64 tag, value; } entry;

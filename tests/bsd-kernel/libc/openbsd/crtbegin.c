@@ -1,5 +1,5 @@
-// The contents of crtbegin.o: the note of type 1, and the destructors, which run at exit if the start-up code sets __csu_do_fini_array.
-// Unlike the other files, this one is compiled for arm64 too, so it does not include bsd.h.
+// The contents of crtbegin.o: the note of type 1, and the destructors, which run at exit if the start-up code sets
+// __csu_do_fini_array. Unlike the other files, this one is compiled for arm64 too, so it does not include bsd.h.
 int atexit(void (*function)(void));
 
 // One byte. The bytes behind belong to others.

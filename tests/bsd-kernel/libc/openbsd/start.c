@@ -1,5 +1,5 @@
-// The C library's work before and after main, and threads. environ, __progname and the thread's block are set only after the function
-// in .preinit_array has run.
+// The C library's work before and after main, and threads. environ, __progname and the thread's block are set only
+// after the function in .preinit_array has run.
 #include "bsd.h"
 
 struct tib { struct tib *self; void *dtv; struct thread *thread; void *atexit; int error_number, spare0; long spare1; int tid, spare2; long spare3; };
@@ -96,7 +96,8 @@ int pthread_join(pthread_t thread, void **result) {
     return munmap(thread->memory, thread->size);
 }
 
-// fork(2), with the functions that _thread_atfork registered: the last one first before, the first one first afterwards.
+// fork(2), with the functions that _thread_atfork registered: the last one first before, the first one first
+// afterwards.
 static struct { void (*before)(void), (*parent)(void), (*child)(void); } around_fork[8];
 static int around;
 int _thread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *object) {

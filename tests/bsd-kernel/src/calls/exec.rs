@@ -1,7 +1,7 @@
 //! The start of programs: the first program, and programs that execve starts.
 //!
-//! Source: FreeBSD's sys/kern/kern_exec.c (`do_execve`, of 2015 for the end of profil(2)). Seen on FreeBSD 15.1 (amd64): the start of
-//! programs.
+//! Source: FreeBSD's sys/kern/kern_exec.c (`do_execve`, of 2015 for the end of profil(2)). Seen on FreeBSD 15.1
+//! (amd64): the start of programs.
 
 use std::cell::RefCell;
 use std::os::fd::AsRawFd;

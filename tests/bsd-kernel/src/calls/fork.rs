@@ -1,7 +1,7 @@
 //! New processes: fork, vfork, rfork, pdfork.
 //!
-//! Source: FreeBSD's sys/kern/kern_fork.c (`fork1`, `do_fork`), sys/kern/kern_resource.c, sys/sys/resourcevar.h (`struct pstats`). Seen on
-//! FreeBSD 15.1 (amd64): fork(2), whose child inherits the profile.
+//! Source: FreeBSD's sys/kern/kern_fork.c (`fork1`, `do_fork`), sys/kern/kern_resource.c, sys/sys/resourcevar.h
+//! (`struct pstats`). Seen on FreeBSD 15.1 (amd64): fork(2), whose child inherits the profile.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -153,9 +153,9 @@ pub fn call(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Outcome {
 const PD_DAEMON: u64 = 1;
 const PD_CLOEXEC: u64 = 2;
 
-/// Makes a child with a process descriptor, whose number goes to an address. If the last descriptor is closed, the child ends by SIGKILL,
-/// unless the flags have PD_DAEMON. As long as a descriptor is open, the child's end sends no signal, and only a wait for its own number
-/// finds the child.
+/// Makes a child with a process descriptor, whose number goes to an address. If the last descriptor is closed, the
+/// child ends by SIGKILL, unless the flags have PD_DAEMON. As long as a descriptor is open, the child's end sends no
+/// signal, and only a wait for its own number finds the child.
 ///
 /// Source: sys/kern/sys_procdesc.c, sys/kern/kern_exit.c (`proc_to_reap`), pdfork(2). Not seen on a real kernel.
 ///

@@ -1,5 +1,5 @@
-//! Lookups of paths: in the process's root directory, below the directory of a descriptor in capability mode, and by the rules of
-//! unveil(2).
+//! Lookups of paths: in the process's root directory, below the directory of a descriptor in capability mode, and by
+//! the rules of unveil(2).
 
 use std::ffi::{CString, OsString};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -63,8 +63,8 @@ pub fn place(kernel: &mut Kernel, id: ThreadId, directory: u64, path: u64) -> Re
 }
 
 impl Place {
-    /// Limits the lookup to a root directory of chroot(2). A relative path starts outside of the root directory if the process's
-    /// current directory is outside.
+    /// Limits the lookup to a root directory of chroot(2). A relative path starts outside of the root directory if the
+    /// process's current directory is outside.
     fn below(self, root: &Rc<OwnedFd>) -> Result<Place, Error> {
         let start = path_of(&file(&self.directory)?.try_clone_to_owned().map_err(|_| Errno::EMFILE)?)?;
         let path = match start.strip_prefix(path_of(root)?) {
@@ -139,8 +139,8 @@ impl Place {
         Ok(self.unveiled.check(&self.absolute(keeps_link)?, access)?)
     }
 
-    /// Returns the absolute path without symbolic links, also of a file that does not exist. With `keeps_link`, the last component may be
-    /// a link.
+    /// Returns the absolute path without symbolic links, also of a file that does not exist. With `keeps_link`, the
+    /// last component may be a link.
     ///
     /// # Errors
     ///

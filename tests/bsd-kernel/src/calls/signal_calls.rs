@@ -90,8 +90,8 @@ pub fn kill(kernel: &mut Kernel, id: ThreadId, [process, signal, ..]: [u64; 6]) 
 const SS_ONSTACK: u32 = 1;
 const SS_DISABLE: u32 = 4;
 
-/// sigaltstack(new, old): both systems have base, size and flags at 0, 8 and 16. `prepare` checks and prepares the memory of a new stack
-/// of at least `least` bytes.
+/// sigaltstack(new, old): both systems have base, size and flags at 0, 8 and 16. `prepare` checks and prepares the
+/// memory of a new stack of at least `least` bytes.
 ///
 /// # Errors
 ///

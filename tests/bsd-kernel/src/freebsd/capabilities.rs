@@ -1,7 +1,7 @@
 //! Capability mode.
 //!
-//! Source: sys/kern/sys_capability.c, sys/kern/syscalls.master (CAPENABLED; capabilities.conf of 2012), cap_enter(2). Not seen on a real
-//! kernel.
+//! Source: sys/kern/sys_capability.c, sys/kern/syscalls.master (CAPENABLED; capabilities.conf of 2012), cap_enter(2).
+//! Not seen on a real kernel.
 
 use crate::calls::signal_calls;
 use crate::error::Error;

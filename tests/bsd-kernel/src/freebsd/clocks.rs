@@ -1,7 +1,7 @@
 //! Clocks, timers and profil(2).
 //!
-//! Source: sys/kern/kern_time.c (`kern_clock_gettime`, `kern_ktimer_create`), sys/kern/subr_prof.c (`sys_profil`). Seen on FreeBSD 15.1
-//! (amd64): profil(2), the process's clock; not the timers of ktimer_create(2).
+//! Source: sys/kern/kern_time.c (`kern_clock_gettime`, `kern_ktimer_create`), sys/kern/subr_prof.c (`sys_profil`). Seen
+//! on FreeBSD 15.1 (amd64): profil(2), the process's clock; not the timers of ktimer_create(2).
 
 use nix::errno::Errno;
 

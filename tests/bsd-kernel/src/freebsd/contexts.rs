@@ -1,7 +1,7 @@
 //! Signal frames of FreeBSD amd64: the trampoline, siginfo and ucontext.
 //!
-//! Source: sys/amd64/amd64/exec_machdep.c (`sendsig`, `sys_sigreturn`), sys/amd64/amd64/sigtramp.S, sys/x86/include/ucontext.h. Seen on
-//! FreeBSD 15.1 (amd64): handlers of profiled programs read the context and return.
+//! Source: sys/amd64/amd64/exec_machdep.c (`sendsig`, `sys_sigreturn`), sys/amd64/amd64/sigtramp.S,
+//! sys/x86/include/ucontext.h. Seen on FreeBSD 15.1 (amd64): handlers of profiled programs read the context and return.
 
 use nix::errno::Errno;
 
@@ -23,7 +23,8 @@ pub(super) const TRAMPOLINE: &[u8] = &[
 /// The size of a ucontext.
 const CONTEXT: usize = 880;
 const SIGINFO: usize = 80;
-/// The offsets in a frame of the context, the siginfo, and the part of XSAVE's area behind FXSAVE's image. The handler's address is at 0.
+/// The offsets in a frame of the context, the siginfo, and the part of XSAVE's area behind FXSAVE's image. The
+/// handler's address is at 0.
 const CONTEXT_AT: usize = 16;
 const SIGINFO_AT: usize = CONTEXT_AT + CONTEXT;
 const EXTENDED_AT: usize = SIGINFO_AT + SIGINFO;

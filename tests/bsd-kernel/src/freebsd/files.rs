@@ -1,7 +1,7 @@
 //! Files: paths, flags of open and mmap, and `struct stat`.
 //!
-//! Source: sys/kern/vfs_syscalls.c, sys/sys/fcntl.h, sys/sys/stat.h, sys/sys/mman.h. Seen on FreeBSD 15.1 (amd64): the runtime writes its
-//! files.
+//! Source: sys/kern/vfs_syscalls.c, sys/sys/fcntl.h, sys/sys/stat.h, sys/sys/mman.h. Seen on FreeBSD 15.1 (amd64): the
+//! runtime writes its files.
 
 use std::os::fd::AsRawFd;
 

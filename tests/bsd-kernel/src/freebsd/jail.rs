@@ -1,11 +1,12 @@
 //! A jail without rights: its parameters are `allow.nosuser` and `allow.nounprivileged_proc_debug`.
 //!
-//! The superuser of such a jail has no privileges, and a process may not debug processes, which includes itself. The kernel lists the
-//! mappings of a process (`kern.proc.vmmap`) only for those who may debug the process. profil(2), timers, signals, and the other system
-//! variables that the runtime reads need no rights.
+//! The superuser of such a jail has no privileges, and a process may not debug processes, which includes itself. The
+//! kernel lists the mappings of a process (`kern.proc.vmmap`) only for those who may debug the process. profil(2),
+//! timers, signals, and the other system variables that the runtime reads need no rights.
 //!
-//! Source: sys/kern/kern_priv.c (`priv_check_cred`: PRIV_DEBUG_UNPRIV, `suser_enabled`), sys/kern/kern_prot.c (`p_candebug`),
-//! sys/kern/kern_proc.c (`sysctl_kern_proc_vmmap`), sys/kern/vfs_syscalls.c (`sys_chroot`), jail(8). Not seen on a real kernel.
+//! Source: sys/kern/kern_priv.c (`priv_check_cred`: PRIV_DEBUG_UNPRIV, `suser_enabled`), sys/kern/kern_prot.c
+//! (`p_candebug`), sys/kern/kern_proc.c (`sysctl_kern_proc_vmmap`), sys/kern/vfs_syscalls.c (`sys_chroot`), jail(8).
+//! Not seen on a real kernel.
 
 use nix::errno::Errno;
 

@@ -1,11 +1,12 @@
 //! FreeBSD 14 and 15 on amd64.
 //!
-//! Each rule names its source: the file of FreeBSD's source tree (the main branch of 2024 and 2025), with a date or a manual page where one
-//! is known, and whether a real kernel was seen to follow the rule. The real kernel is FreeBSD 15.1 on amd64, with its own libc, libthr and
-//! rtld, and with static, dynamic and position-independent programs. `docs/freebsd.md` has the same in one table.
+//! Each rule names its source: the file of FreeBSD's source tree (the main branch of 2024 and 2025), with a date or a
+//! manual page where one is known, and whether a real kernel was seen to follow the rule. The real kernel is FreeBSD
+//! 15.1 on amd64, with its own libc, libthr and rtld, and with static, dynamic and position-independent programs.
+//! `docs/freebsd.md` has the same in one table.
 //!
-//! Source: sys/kern/imgact_elf.c (the brand), sys/kern/kern_clock.c and sys/kern/kern_clocksource.c (the rates of the clocks). Seen on
-//! FreeBSD 15.1 (amd64).
+//! Source: sys/kern/imgact_elf.c (the brand), sys/kern/kern_clock.c and sys/kern/kern_clocksource.c (the rates of the
+//! clocks). Seen on FreeBSD 15.1 (amd64).
 
 mod capabilities;
 mod clocks;
@@ -52,7 +53,8 @@ fn start(registers: &mut Registers, argc: u64) {
     registers.rsp = (argc.wrapping_sub(8) & !15) + 8;
 }
 
-/// Source: sys/kern/imgact_elf.c (`__elfN(freebsd_copyout_auxargs)`), sys/sys/elf_common.h. Seen on FreeBSD 15.1 (amd64).
+/// Source: sys/kern/imgact_elf.c (`__elfN(freebsd_copyout_auxargs)`), sys/sys/elf_common.h. Seen on FreeBSD 15.1
+/// (amd64).
 ///
 /// The auxiliary vector: the entries that Linux and FreeBSD share, then FreeBSD's entries.
 fn auxiliary(_: &Image, from_linux: &AuxiliaryVector) -> Option<AuxiliaryVector> {

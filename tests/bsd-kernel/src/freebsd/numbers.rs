@@ -14,11 +14,13 @@ const fn shut(number: u64, name: &'static str, handler: Handler) -> SystemCall {
     SystemCall { number, name, handler, allowed: Allowed::Never }
 }
 
-/// All calls that this kernel serves, with the source file that has the rules of each call: files of `sys/kern`, except `vm_mmap.c` of
-/// `sys/vm`, and `sys_machdep.c` and `exec_machdep.c` of `sys/amd64/amd64`. A rule that has a source of its own names the source beside it.
+/// All calls that this kernel serves, with the source file that has the rules of each call: files of `sys/kern`, except
+/// `vm_mmap.c` of `sys/vm`, and `sys_machdep.c` and `exec_machdep.c` of `sys/amd64/amd64`. A rule that has a source of
+/// its own names the source beside it.
 ///
-/// Source: sys/kern/syscalls.master, sys/sys/syscall.h. Seen on FreeBSD 15.1 (amd64): the calls that the runtime and libc make in a
-/// profiled program with threads, forks and signals; not the errors of the calls, and not capability mode.
+/// Source: sys/kern/syscalls.master, sys/sys/syscall.h. Seen on FreeBSD 15.1 (amd64): the calls that the runtime and
+/// libc make in a profiled program with threads, forks and signals; not the errors of the calls, and not capability
+/// mode.
 pub(super) static CALLS: &[SystemCall] = &[
     free(1, "exit", process_calls::exit),                                // kern_exit.c
     free(2, "fork", |kernel, id, _| fork::call(kernel, id, fork::FORK)), // kern_fork.c

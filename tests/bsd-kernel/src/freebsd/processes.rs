@@ -14,7 +14,8 @@ use crate::signal::{Action, SIGCHLD};
 /// The signal of RFLINUXTHPN.
 const SIGUSR1: u32 = 30;
 
-/// The flags of rfork(2), from `sys/unistd.h`. RFTHREAD has an effect only on advisory locks, which this kernel does not have.
+/// The flags of rfork(2), from `sys/unistd.h`. RFTHREAD has an effect only on advisory locks, which this kernel does
+/// not have.
 const RFFDG: u64 = 4;
 const RFPROC: u64 = 0x10;
 const RFMEM: u64 = 0x20;
@@ -35,7 +36,8 @@ const ALLOWED: u64 =
 
 /// rfork(flags).
 ///
-/// Source: sys/kern/kern_fork.c (`sys_rfork`, `fork1`, `fork_norfproc`), sys/unistd.h, rfork(2). Not seen on a real kernel.
+/// Source: sys/kern/kern_fork.c (`sys_rfork`, `fork1`, `fork_norfproc`), sys/unistd.h, rfork(2). Not seen on a real
+/// kernel.
 pub(super) fn rfork(kernel: &mut Kernel, id: ThreadId, [flags, ..]: [u64; 6]) -> Outcome {
     let flags = flags & 0xffff_ffff;
     if flags == RFSPAWN {
@@ -108,8 +110,8 @@ pub(super) fn pdfork(kernel: &mut Kernel, id: ThreadId, [number, flags, ..]: [u6
 
 /// pdrfork(fd, flags, rfork_flags): RFSPAWN alone, or RFPROC and RFPROCDESC with other flags of rfork(2).
 ///
-/// Source: sys/kern/kern_fork.c (`sys_pdrfork`), pdfork(2) of the main branch. Not seen on a real kernel. `sys/syscall.h` of FreeBSD 15.0
-/// does not have the call; the number 600 serves only the tests.
+/// Source: sys/kern/kern_fork.c (`sys_pdrfork`), pdfork(2) of the main branch. Not seen on a real kernel.
+/// `sys/syscall.h` of FreeBSD 15.0 does not have the call; the number 600 serves only the tests.
 pub(super) fn pdrfork(kernel: &mut Kernel, id: ThreadId, [number, flags, rfork_flags, ..]: [u64; 6]) -> Outcome {
     const BOTH: u64 = RFPROC | RFPROCDESC;
     let rfork_flags = rfork_flags & 0xffff_ffff;

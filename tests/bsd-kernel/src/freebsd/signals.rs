@@ -1,6 +1,7 @@
 //! Signals with FreeBSD's structures: sets of 128 bits, actions of 32 bytes.
 //!
-//! Source: sys/kern/kern_sig.c, sys/sys/signal.h. Seen on FreeBSD 15.1 (amd64): sigaction(2) and sigprocmask(2) in profiled programs.
+//! Source: sys/kern/kern_sig.c, sys/sys/signal.h. Seen on FreeBSD 15.1 (amd64): sigaction(2) and sigprocmask(2) in
+//! profiled programs.
 
 use nix::errno::Errno;
 

@@ -46,8 +46,8 @@ impl Variable {
     }
 }
 
-/// Source: sys/kern/kern_mib.c, sys/kern/kern_clock.c (`kern.clockrate`, without CTLFLAG_CAPRD), sys/kern/kern_proc.c (`kern.proc`).
-/// Seen on FreeBSD 15.1 (amd64): the rates of the clocks.
+/// Source: sys/kern/kern_mib.c, sys/kern/kern_clock.c (`kern.clockrate`, without CTLFLAG_CAPRD), sys/kern/kern_proc.c
+/// (`kern.proc`). Seen on FreeBSD 15.1 (amd64): the rates of the clocks.
 static VARIABLES: &[Variable] = &[
     Variable::new(b"kern.osreldate", &[1, 24], |_, _| int(OSRELDATE)).in_capability_mode(),
     Variable::new(b"kern.clockrate", &[1, 12], clockrate),

@@ -1,7 +1,8 @@
 //! Threads: the thr_ calls, _umtx_op, the base of thread-local storage.
 //!
-//! Source: sys/kern/kern_thr.c, sys/kern/kern_umtx.c, sys/amd64/amd64/vm_machdep.c (`cpu_set_upcall`), sys/amd64/amd64/sys_machdep.c. Seen
-//! on FreeBSD 15.1 (amd64): threads of libthr, and the runtime's thread, which libthr does not know.
+//! Source: sys/kern/kern_thr.c, sys/kern/kern_umtx.c, sys/amd64/amd64/vm_machdep.c (`cpu_set_upcall`),
+//! sys/amd64/amd64/sys_machdep.c. Seen on FreeBSD 15.1 (amd64): threads of libthr, and the runtime's thread, which
+//! libthr does not know.
 
 use nix::errno::Errno;
 
@@ -57,8 +58,8 @@ pub(super) fn own_id(kernel: &mut Kernel, id: ThreadId, [place, ..]: [u64; 6]) -
     Ok(Reply::Value(0))
 }
 
-/// thr_exit(state): sets the word at `state` to 1 and wakes the threads that wait for the word. The call returns in the last thread of a
-/// process, which must end the process itself.
+/// thr_exit(state): sets the word at `state` to 1 and wakes the threads that wait for the word. The call returns in the
+/// last thread of a process, which must end the process itself.
 ///
 /// Source: sys/kern/kern_thr.c (`sys_thr_exit`, `kern_thr_exit`), thr_exit(2). Not seen on a real kernel.
 pub(super) fn exit(kernel: &mut Kernel, id: ThreadId, [state, ..]: [u64; 6]) -> Outcome {
@@ -121,7 +122,8 @@ pub(super) fn umtx(kernel: &mut Kernel, id: ThreadId, [word, operation, value, s
     Ok(Reply::Wait(Wait::Word { space: kernel.process_of(id).space, address: word, deadline }))
 }
 
-/// Reads the end of a wait as a time since boot, from a timespec or from a `struct _umtx_time`, which has flags after the timespec.
+/// Reads the end of a wait as a time since boot, from a timespec or from a `struct _umtx_time`, which has flags after
+/// the timespec.
 fn deadline(kernel: &mut Kernel, id: ThreadId, size: u64, time: u64) -> Result<Option<u64>, Error> {
     const UMTX_TIME: u64 = 24;
     if time == 0 {

@@ -1,5 +1,6 @@
-//! Signal frames of OpenBSD amd64: the trampoline (`arch/amd64/amd64/locore.S`), siginfo (`sys/siginfo.h` 1.14, 2024-02-21), sigcontext
-//! (`arch/amd64/include/signal.h` 1.9, 2016-05-10), and the frame (sendsig in `arch/amd64/amd64/machdep.c`). Not seen on a real kernel.
+//! Signal frames of OpenBSD amd64: the trampoline (`arch/amd64/amd64/locore.S`), siginfo (`sys/siginfo.h` 1.14,
+//! 2024-02-21), sigcontext (`arch/amd64/include/signal.h` 1.9, 2016-05-10), and the frame (sendsig in
+//! `arch/amd64/amd64/machdep.c`). Not seen on a real kernel.
 
 use nix::errno::Errno;
 
@@ -15,7 +16,8 @@ pub(super) const TRAMPOLINE: &[u8] = &[
     0x0f, 0x05, // syscall
     0xf4, // hlt
 ];
-/// The pc after the trampoline's system call. OpenBSD allows sigreturn only there (`sys/syscall_mi.h` 1.37, 2024-12-27).
+/// The pc after the trampoline's system call. OpenBSD allows sigreturn only there (`sys/syscall_mi.h` 1.37,
+/// 2024-12-27).
 pub(super) const SIGRETURN_PC: u64 = KERNEL_PAGE + 14;
 
 /// The size of a sigcontext. In a frame, a siginfo and the x87 and vector registers follow.
@@ -121,7 +123,8 @@ pub(super) fn cookie(address: u64) -> u64 {
     address ^ OF_PROCESS
 }
 
-/// Reads the state that a context restores. If a handler set the pointer to the x87 and vector registers to 0, these registers stay.
+/// Reads the state that a context restores. If a handler set the pointer to the x87 and vector registers to 0, these
+/// registers stay.
 pub(super) fn restore(task: Task, address: u64, current: &Registers) -> Result<Restored, Errno> {
     let context = task.read(address, CONTEXT)?;
     let long = |at: usize| u64::from_le_bytes(context[at..at + 8].try_into().expect("eight bytes"));

@@ -1,5 +1,5 @@
-//! Files and memory: paths (`kern/vfs_syscalls.c`), flags of open (`sys/fcntl.h` 1.23, 2025-08-04) and mmap (`sys/mman.h` 1.35,
-//! 2022-10-07), `struct stat` (`sys/stat.h` 1.29, 2022-01-11). Not seen on a real kernel.
+//! Files and memory: paths (`kern/vfs_syscalls.c`), flags of open (`sys/fcntl.h` 1.23, 2025-08-04) and mmap
+//! (`sys/mman.h` 1.35, 2022-10-07), `struct stat` (`sys/stat.h` 1.29, 2022-01-11). Not seen on a real kernel.
 
 use nix::errno::Errno;
 use nix::sys::stat::FileStat;
@@ -44,7 +44,8 @@ pub(super) fn unlink_at(kernel: &mut Kernel, id: ThreadId, [directory, path, fla
     paths::unlink(&place(kernel, id, directory, path)?, flags & AT_REMOVEDIR != 0)
 }
 
-/// write(fd, bytes, length): a pipe without a reader also raises SIGPIPE (`kern/sys_generic.c`; not seen on a real kernel).
+/// write(fd, bytes, length): a pipe without a reader also raises SIGPIPE (`kern/sys_generic.c`; not seen on a real
+/// kernel).
 pub(super) fn write(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
     const SIGPIPE: u32 = 13;
     let written = write_bytes(kernel, id, arguments);
@@ -108,8 +109,8 @@ const MAP_CONCEAL: u64 = 0x8000;
 const READ_AND_WRITE: u64 = 3;
 const WRITE_AND_EXECUTE: u64 = 6;
 
-/// mmap(address, length, protection, flags, fd, offset): stacks are plain memory, and no memory is writable and executable
-/// (`uvm/uvm_mmap.c`; not seen on a real kernel).
+/// mmap(address, length, protection, flags, fd, offset): stacks are plain memory, and no memory is writable and
+/// executable (`uvm/uvm_mmap.c`; not seen on a real kernel).
 pub(super) fn map(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
     let [address, length, protection, flags, fd, offset] = arguments;
     let flags = flags & 0xffff_ffff;
@@ -154,8 +155,8 @@ pub(super) fn map(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Out
     Ok(reply)
 }
 
-/// Loaded segments are immutable (`kern/exec_elf.c`, August 2025), and so is the memory of mimmutable(2) (`uvm/uvm_mmap.c`). Not seen on a
-/// real kernel.
+/// Loaded segments are immutable (`kern/exec_elf.c`, August 2025), and so is the memory of mimmutable(2)
+/// (`uvm/uvm_mmap.c`). Not seen on a real kernel.
 fn check_mutable(kernel: &mut Kernel, id: ThreadId, address: u64, length: u64) -> Result<(), Errno> {
     let ranges = &kernel.process_of(id).immutable;
     let is_hit = ranges.iter().any(|range| range.start < address.saturating_add(length) && address < range.end);

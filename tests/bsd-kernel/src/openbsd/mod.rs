@@ -1,7 +1,7 @@
 //! OpenBSD 7.8 on amd64.
 //!
-//! Beside each rule stands the file of OpenBSD's sources that has the rule, below `sys`, with the revision and the date if they are known.
-//! No rule was seen on a real kernel.
+//! Beside each rule stands the file of OpenBSD's sources that has the rule, below `sys`, with the revision and the date
+//! if they are known. No rule was seen on a real kernel.
 
 mod contexts;
 mod files;
@@ -19,9 +19,10 @@ use crate::kernel::{AuxiliaryVector, Personality};
 
 /// The personality of OpenBSD.
 ///
-/// The note of type 1 is the brand, whatever EI_OSABI is: `kern/exec_elf.c`, August 2025. The rates are `kern/kern_clock.c`'s, August 2025.
-/// A program starts with the stack pointer at argc and with registers of 0: setregs in `arch/amd64/amd64/machdep.c`, August 2025. A name
-/// has 23 bytes and a NUL: `sys/syslimits.h` 1.16 (2024-08-02). Not seen on a real kernel.
+/// The note of type 1 is the brand, whatever EI_OSABI is: `kern/exec_elf.c`, August 2025. The rates are
+/// `kern/kern_clock.c`'s, August 2025. A program starts with the stack pointer at argc and with registers of 0: setregs
+/// in `arch/amd64/amd64/machdep.c`, August 2025. A name has 23 bytes and a NUL: `sys/syslimits.h` 1.16 (2024-08-02).
+/// Not seen on a real kernel.
 pub static OPENBSD: Personality = Personality {
     name: "openbsd",
     brand: Brand { os_abi: None, note: b"OpenBSD" },
@@ -41,7 +42,8 @@ pub static OPENBSD: Personality = Personality {
     restore: contexts::restore,
 };
 
-/// Only position-independent and dynamic programs get an auxiliary vector: `kern/exec_elf.c`, August 2025. Not seen on a real kernel.
+/// Only position-independent and dynamic programs get an auxiliary vector: `kern/exec_elf.c`, August 2025. Not seen on
+/// a real kernel.
 fn auxiliary(image: &Image, from_linux: &AuxiliaryVector) -> Option<AuxiliaryVector> {
     const PAGESZ: (u64, u64) = (6, 4096);
     (image.is_pie || image.interpreter.is_some()).then(|| from_linux.iter().copied().chain([PAGESZ]).collect())

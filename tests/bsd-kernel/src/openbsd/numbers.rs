@@ -1,6 +1,7 @@
 //! The system calls of OpenBSD 7.8: the numbers, and the promises of pledge(2) that allow each call.
 //!
-//! The numbers are from `sys/syscall.h` 1.283 (2025-05-24), the promises from `kern/kern_pledge.c`, August 2025. Not seen on a real kernel.
+//! The numbers are from `sys/syscall.h` 1.283 (2025-05-24), the promises from `kern/kern_pledge.c`, August 2025. Not
+//! seen on a real kernel.
 
 use super::{files, pledge, profil, signals, sysctl, threads, unveil};
 use crate::calls::{descriptor_calls as descriptors, exec, fork, mapping, paths, process_calls, signal_calls, timers};
@@ -21,8 +22,8 @@ const fn free(number: u64, name: &'static str, handler: Handler) -> SystemCall {
     SystemCall { number, name, handler, allowed: Allowed::Always }
 }
 
-/// vfork is fork, except that the parent sleeps until the child executes a program or ends: the child has a copy of the memory
-/// (`kern/kern_fork.c`, read in November 2026; not seen on a real kernel).
+/// vfork is fork, except that the parent sleeps until the child executes a program or ends: the child has a copy of the
+/// memory (`kern/kern_fork.c`, read in November 2026; not seen on a real kernel).
 const VFORK: fork::Copy = fork::Copy { waits: true, ..fork::FORK };
 
 const PATHS: &[&str] = &["rpath", "wpath", "cpath"];

@@ -19,8 +19,9 @@ const PROMISES: [&str; 10] = ["stdio", "rpath", "wpath", "cpath", "proc", "exec"
 
 /// Ends a process that makes a call from an address that is not pinned, or that its promises do not allow.
 ///
-/// The signal that nobody can catch, for a call that is not pinned: `sys/syscall_mi.h` 1.37 (2024-12-27). The signal for a broken promise:
-/// `kern/kern_pledge.c`. The stack pointer must be in memory of MAP_STACK: `uvm/uvm_map.c`. Not seen on a real kernel.
+/// The signal that nobody can catch, for a call that is not pinned: `sys/syscall_mi.h` 1.37 (2024-12-27). The signal
+/// for a broken promise: `kern/kern_pledge.c`. The stack pointer must be in memory of MAP_STACK: `uvm/uvm_map.c`. Not
+/// seen on a real kernel.
 pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall>) -> Option<Outcome> {
     let registers = kernel.thread(id).registers;
     let (pc, number, pointer) = (registers.rip, registers.rax, registers.rsp);
@@ -49,11 +50,11 @@ pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall
     Some(Ok(Reply::Switched))
 }
 
-/// Returns whether a program may make a call at an address. One entry in the table pins the call to its address; two or more entries
-/// allow the whole text. A program without a table, or with a bad one, can make no call.
+/// Returns whether a program may make a call at an address. One entry in the table pins the call to its address; two or
+/// more entries allow the whole text. A program without a table, or with a bad one, can make no call.
 ///
-/// The rules of calls are from `sys/syscall_mi.h` 1.37 (2024-12-27), the rules of the table from `kern/exec_elf.c`, read in November 2026.
-/// Not seen on a real kernel.
+/// The rules of calls are from `sys/syscall_mi.h` 1.37 (2024-12-27), the rules of the table from `kern/exec_elf.c`,
+/// read in November 2026. Not seen on a real kernel.
 fn is_pinned_here(image: &Image, pc: u64, number: u64) -> bool {
     if number == SIGRETURN {
         return pc == SIGRETURN_PC;

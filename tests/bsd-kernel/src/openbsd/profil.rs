@@ -1,6 +1,7 @@
 //! profil(2) of OpenBSD: six arguments, and a file that the kernel writes when the process ends.
 //!
-//! The source of all rules is `kern/subr_prof.c` 1.43 (2025-08-15), unless a rule names another. Not seen on a real kernel.
+//! The source of all rules is `kern/subr_prof.c` 1.43 (2025-08-15), unless a rule names another. Not seen on a real
+//! kernel.
 
 use std::fs::File;
 use std::io::Write;
@@ -21,14 +22,15 @@ use crate::task::Task;
 const HEADER: u64 = 40;
 /// The offset of the size of the arcs in the header.
 const TOTARC: u64 = 28;
-/// The type of the note without which a program is not profiled (`kern/exec_elf.c`, August 2025; not seen on a real kernel).
+/// The type of the note without which a program is not profiled (`kern/exec_elf.c`, August 2025; not seen on a real
+/// kernel).
 const NOTE: u32 = 2;
 
 /// profil(buffer, length, samples_size, offset, scale, directory).
 ///
-/// `kern/subr_prof.c` 1.43, not seen on a real kernel: the order of the checks; a scale of 0 keeps the buffer and the directory; only the
-/// first call sets the buffer, the directory and the user, and later calls may change the other arguments; a wrong descriptor sets the
-/// user alone. No dynamic program is profiled: read in November 2026.
+/// `kern/subr_prof.c` 1.43, not seen on a real kernel: the order of the checks; a scale of 0 keeps the buffer and the
+/// directory; only the first call sets the buffer, the directory and the user, and later calls may change the other
+/// arguments; a wrong descriptor sets the user alone. No dynamic program is profiled: read in November 2026.
 pub(super) fn call(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
     let [buffer, length, samples, offset, scale, directory] = arguments;
     let scale = scale as u32;
@@ -96,9 +98,9 @@ pub(super) fn end(kernel: &mut Kernel, id: ProcessId) {
 
 /// Writes a file of at most `limit` bytes. This lookup obeys neither chroot(2) nor unveil(2).
 ///
-/// `kern/subr_prof.c` 1.43, not seen on a real kernel: the name, the user and the directory of the first call, the mode 0600 whatever the
-/// umask is, and the files that are left alone without a message: those that are not regular, that have two links, another owner, or one
-/// of the bits 066. That the limit of file sizes applies here is an inference.
+/// `kern/subr_prof.c` 1.43, not seen on a real kernel: the name, the user and the directory of the first call, the mode
+/// 0600 whatever the umask is, and the files that are left alone without a message: those that are not regular, that
+/// have two links, another owner, or one of the bits 066. That the limit of file sizes applies here is an inference.
 fn write_file(task: Task, captured: &KernelFile, name: &str, limit: u64) -> Result<Option<usize>, Errno> {
     let totarc = task.read(captured.buffer + TOTARC, 4)?.try_into().map_or(0, i32::from_le_bytes);
     let size = HEADER + captured.samples + u64::try_from(totarc).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! Signals with OpenBSD's structures: sets of 32 bits by value, actions of 16 bytes (`sys/signal.h` 1.29, 2018-04-18). The calls are in
-//! `kern/kern_sig.c`. Not seen on a real kernel.
+//! Signals with OpenBSD's structures: sets of 32 bits by value, actions of 16 bytes (`sys/signal.h` 1.29, 2018-04-18).
+//! The calls are in `kern/kern_sig.c`. Not seen on a real kernel.
 
 use nix::errno::Errno;
 
@@ -49,8 +49,8 @@ pub(super) fn sigsuspend(kernel: &mut Kernel, id: ThreadId, [bits, ..]: [u64; 6]
     Ok(suspend(kernel, id, set(bits)))
 }
 
-/// sigreturn(context). The kernel accepts each context that the kernel made once, at the address for which the kernel made the context
-/// (`arch/amd64/amd64/machdep.c`; not seen on a real kernel).
+/// sigreturn(context). The kernel accepts each context that the kernel made once, at the address for which the kernel
+/// made the context (`arch/amd64/amd64/machdep.c`; not seen on a real kernel).
 pub(super) fn sigreturn(kernel: &mut Kernel, id: ThreadId, [context, ..]: [u64; 6]) -> Outcome {
     const SIGILL: u32 = 4;
     let task = kernel.task(id);
@@ -79,14 +79,15 @@ pub(super) fn thrkill(kernel: &mut Kernel, id: ThreadId, [thread, signal, ..]: [
     Ok(Reply::Value(0))
 }
 
-/// sigaltstack(new, old): the least size is 12288 bytes (`sys/signal.h` 1.29, `kern/kern_sig.c`; not seen on a real kernel).
+/// sigaltstack(new, old): the least size is 12288 bytes (`sys/signal.h` 1.29, `kern/kern_sig.c`; not seen on a real
+/// kernel).
 pub(super) fn sigaltstack(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
     const MINSIGSTKSZ: u64 = 12_288;
     alternate_stack(kernel, id, arguments, MINSIGSTKSZ, remap)
 }
 
-/// Replaces the pages inside a new alternate stack with new pages of MAP_STACK, all zero. The pages must be readable and writable memory
-/// (`uvm/uvm_map.c`, August 2025; not seen on a real kernel).
+/// Replaces the pages inside a new alternate stack with new pages of MAP_STACK, all zero. The pages must be readable
+/// and writable memory (`uvm/uvm_map.c`, August 2025; not seen on a real kernel).
 fn remap(kernel: &mut Kernel, id: ThreadId, stack: AlternateStack) -> Result<(), Errno> {
     let (start, end) = (stack.base.next_multiple_of(PAGE), stack.end() & !(PAGE - 1));
     let task = kernel.task(id);

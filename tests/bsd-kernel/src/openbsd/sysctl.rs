@@ -1,5 +1,5 @@
-//! System variables (`sys/sysctl.h` 1.246, 2025-07-31; `sys/time.h` 1.67, 2025-06-05) and clocks (`sys/_time.h` 1.10, 2022-10-25;
-//! `kern/kern_tc.c`). Not seen on a real kernel.
+//! System variables (`sys/sysctl.h` 1.246, 2025-07-31; `sys/time.h` 1.67, 2025-06-05) and clocks (`sys/_time.h` 1.10,
+//! 2022-10-25; `kern/kern_tc.c`). Not seen on a real kernel.
 
 use nix::errno::Errno;
 

@@ -1,5 +1,6 @@
-//! Threads: __tfork (`kern/kern_fork.c`), __threxit, getthrid, futex (`sys/futex.h` 1.3, 2025-05-07; `kern/sys_futex.c`), the thread
-//! control block (`arch/amd64/include/tcb.h` 1.6, 2017-10-13). Not seen on a real kernel.
+//! Threads: __tfork (`kern/kern_fork.c`), __threxit, getthrid, futex (`sys/futex.h` 1.3, 2025-05-07;
+//! `kern/sys_futex.c`), the thread control block (`arch/amd64/include/tcb.h` 1.6, 2017-10-13). Not seen on a real
+//! kernel.
 
 use nix::errno::Errno;
 
@@ -31,8 +32,9 @@ pub(super) fn create(kernel: &mut Kernel, id: ThreadId, [parameters, size, ..]: 
     Ok(Reply::Value(thread as u64))
 }
 
-/// __threxit(word): sets the word to 0 and wakes the threads that wait for the word. The end of the last thread is the end of the process,
-/// with status 0, as by `exit` (`kern/kern_exit.c`; not seen on a real kernel). FreeBSD's call returns to the last thread instead.
+/// __threxit(word): sets the word to 0 and wakes the threads that wait for the word. The end of the last thread is the
+/// end of the process, with status 0, as by `exit` (`kern/kern_exit.c`; not seen on a real kernel). FreeBSD's call
+/// returns to the last thread instead.
 pub(super) fn exit(kernel: &mut Kernel, id: ThreadId, [word, ..]: [u64; 6]) -> Outcome {
     let process = kernel.thread(id).process;
     if word != 0 {

@@ -1,4 +1,5 @@
-//! The form of an invented system: a magic, a version that is the word size, one histogram, and arcs to the end of the file.
+//! The form of an invented system: a magic, a version that is the word size, one histogram, and arcs to the end of the
+//! file.
 
 mod read;
 mod write;

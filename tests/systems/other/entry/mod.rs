@@ -1,5 +1,5 @@
-//! The items of a system in `entry/`, which its C library and compilers call. `tests/tests/house/systems.rs` compiles this folder; nothing
-//! runs it.
+//! The items of a system in `entry/`, which its C library and compilers call. `tests/tests/house/systems.rs` compiles
+//! this folder; nothing runs it.
 
 use core::ffi::{CStr, c_char};
 

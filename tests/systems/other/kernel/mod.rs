@@ -1,4 +1,5 @@
-//! The items that the runtime needs of a system in `kernel/`. `tests/tests/house/systems.rs` compiles this folder; nothing runs it.
+//! The items that the runtime needs of a system in `kernel/`. `tests/tests/house/systems.rs` compiles this folder;
+//! nothing runs it.
 #![allow(unused_variables, clippy::all)]
 
 use super::buffer::KernelsProfil;

@@ -1,5 +1,5 @@
-//! The items that the runtime needs of a system in `os/`: numbers, layouts and sizes that no real system has, and functions
-//! without bodies. `tests/tests/house/systems.rs` compiles this folder; nothing runs it.
+//! The items that the runtime needs of a system in `os/`: numbers, layouts and sizes that no real system has, and
+//! functions without bodies. `tests/tests/house/systems.rs` compiles this folder; nothing runs it.
 #![allow(unused_variables, unused_mut, clippy::all)]
 
 use core::ffi::{CStr, c_char, c_int, c_void};

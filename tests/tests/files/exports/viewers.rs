@@ -11,8 +11,8 @@ use gmon_tests::directory;
 use super::profiled::Profiled;
 use crate::clients::{self, Client, client, python, script};
 
-/// The browser shows a page for 30 seconds of a clock that stands still while the page loads something. On a busy machine, the clock
-/// could end before speedscope's table has rows, so the page loads a pipe, until the table has rows.
+/// The browser shows a page for 30 seconds of a clock that stands still while the page loads something. On a busy
+/// machine, the clock could end before speedscope's table has rows, so the page loads a pipe, until the table has rows.
 const UNTIL_SHOWN: &str = "
     new Image().src = 'file://PIPE';
     const look = () => document.querySelector('tr') && console.log('the table has rows');

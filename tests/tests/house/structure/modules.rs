@@ -243,8 +243,8 @@ impl Reader<'_> {
         self.modules.0.entry(of.clone()).or_default()
     }
 
-    /// Reads an attribute. Returns whether the attribute restricts the item to tests, adds the paths of files in the attribute to
-    /// `paths`, and the paths of items to the module.
+    /// Reads an attribute. Returns whether the attribute restricts the item to tests, adds the paths of files in the
+    /// attribute to `paths`, and the paths of items to the module.
     fn attribute(&mut self, of: &Name, paths: &mut Vec<String>) -> bool {
         let start = self.at;
         while !matches!(self.sign(0), Some('[')) {

@@ -13,7 +13,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// The statics that a source file defines, with their names. A static of a macro has the name `$`, and a `static mut` the name `mut`.
+/// The statics that a source file defines, with their names. A static of a macro has the name `$`, and a `static mut`
+/// the name `mut`.
 pub(crate) fn statics(source: &str) -> Vec<(String, Kind)> {
     let tokens = tokens(source);
     let name = |at: usize| match tokens.get(at) {

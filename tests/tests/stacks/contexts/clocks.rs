@@ -7,8 +7,8 @@ use crate::contexts::reports::Report;
 use crate::contexts::run::Run;
 use crate::support::{Program, read, ticks};
 
-/// Timers of real time are never late, however busy the machine is, so the number of samples during a call is the time of
-/// the call.
+/// Timers of real time are never late, however busy the machine is, so the number of samples during a call is the time
+/// of the call.
 #[test]
 fn measured_times_are_those_that_programs_measure() {
     let mut wrong = Vec::new();
@@ -50,7 +50,8 @@ fn stacks_agree_with_the_places_of_the_samples() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Reads what the program left, and checks the sums. Also returns what differs between the stacks and the places of the samples.
+/// Reads what the program left, and checks the sums. Also returns what differs between the stacks and the places of the
+/// samples.
 pub(crate) fn disagreements(program: &Program) -> (Run, Vec<String>) {
     let run = Run::read(program, &program.directory.join("gmon.out"));
     run.check_sums();

@@ -1,5 +1,5 @@
-//! The live side file is whole at every instant: before each instruction of a handler that counts a sample, and before and after each
-//! system call. So it does not matter when the program is killed.
+//! The live side file is whole at every instant: before each instruction of a handler that counts a sample, and before
+//! and after each system call. So it does not matter when the program is killed.
 
 use gmon_tests::profiles::samples;
 use std::fs::{self, File};

@@ -50,10 +50,12 @@ impl<'p> Told<'p> {
         printed
     }
 
-    /// The largest number of samples that timers may have added: the seconds of CPU time, and the first sample of each thread.
+    /// The largest number of samples that timers may have added: the seconds of CPU time, and the first sample of each
+    /// thread.
     fn of_timers(&self) -> u64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        // The name of the program may contain blanks. The 12th and 13th field behind the name are CPU times in hundredths of a second.
+        // The name of the program may contain blanks. The 12th and 13th field behind the name are CPU times in
+        // hundredths of a second.
         let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
         let times: u64 = fields[11..13].iter().map(|time| time.parse::<u64>().unwrap()).sum();
         times.div_ceil(100) + THREADS

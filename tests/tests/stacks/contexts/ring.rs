@@ -1,5 +1,5 @@
-//! Samples that the kernel takes and stores with a copy of the stack (`GMON_SAMPLER=perf`): what holds for the timers' samples holds
-//! for these samples too.
+//! Samples that the kernel takes and stores with a copy of the stack (`GMON_SAMPLER=perf`): what holds for the timers'
+//! samples holds for these samples too.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -92,8 +92,8 @@ fn pages_that_nothing_has_touched_hide_no_callers() {
     let library = format!("-B{}", library().display());
     let flags = ["-pg", &library, "-O1", "-fno-stack-clash-protection"];
     let program = Program::compile_with("cc", "contexts-ring-untouched", "contexts/untouched.c", &flags);
-    // The stack is whole from the second look at the ring on, and a ring has room for the samples of a sixteenth of a second. The stacks
-    // of later threads are whole from the beginning.
+    // The stack is whole from the second look at the ring on, and a ring has room for the samples of a sixteenth of a
+    // second. The stacks of later threads are whole from the beginning.
     for (place, part) in [("thread", 4), ("threads", 8), ("coroutine", 4)] {
         if !run_with(&program, &[place, "2"], "1000", &[]) {
             return;

@@ -109,8 +109,8 @@ fn no_sample_is_lost_in_a_live_file() {
     check(&program, &["8", "16", "20"], &[("GMON_LIVE", "1")]);
 }
 
-/// Another thread loads an object where one was, and is sampled there in the context in which it was sampled before, while
-/// the runtime has not yet seen that the first object is gone.
+/// Another thread loads an object where one was, and is sampled there in the context in which it was sampled before,
+/// while the runtime has not yet seen that the first object is gone.
 #[test]
 fn an_object_that_takes_the_place_of_another_has_its_own_samples() {
     let directory = directory("contexts-soak-hook");

@@ -1,4 +1,5 @@
-//! A handler walks the stack from its signal context. libgcc's unwinder, in the same handler, must find the same frames.
+//! A handler walks the stack from its signal context. libgcc's unwinder, in the same handler, must find the same
+//! frames.
 
 use std::ffi::{CString, c_int, c_void};
 use std::process::Command;
@@ -133,7 +134,8 @@ fn coroutines_end_where_they_were_made() {
 fn recursion_is_walked_up_to_the_documented_depth() {
     agree("deep", 1);
     for (ours, ending, theirs) in run("deeper") {
-        // The innermost frames are all there, then levels of the recursion are left out, then come the outermost frames.
+        // The innermost frames are all there, then levels of the recursion are left out, then come the outermost
+        // frames.
         assert_eq!(ending, Ending::Outermost);
         let inner = (MOST_FRAMES - OUTERMOST_FRAMES) as usize;
         assert_eq!(ours[..inner], theirs[..inner]);

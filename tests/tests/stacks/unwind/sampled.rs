@@ -1,5 +1,6 @@
-//! Programs that a timer interrupts anywhere. Each chain of callers must be right as far as it goes, and whole where the tables
-//! of all its functions are known. The walk, the list of objects, and the cache are those of the runtime, in a library for C.
+//! Programs that a timer interrupts anywhere. Each chain of callers must be right as far as it goes, and whole where
+//! the tables of all its functions are known. The walk, the list of objects, and the cache are those of the runtime, in
+//! a library for C.
 
 use std::process::Command;
 
@@ -127,8 +128,8 @@ fn objects_that_come_and_go_are_walked_through() {
 
 #[test]
 fn objects_that_two_threads_close_make_no_chain_wrong() {
-    // While the other thread closes an object, no rule of an object that may be closed is used. A sample in loaded_at can be earlier
-    // than the object's address, so that the caller, a function of the object, has no name.
+    // While the other thread closes an object, no rule of an object that may be closed is used. A sample in loaded_at
+    // can be earlier than the object's address, so that the caller, a function of the object, has no name.
     let is_in_plugin = |outermost: &str| outermost.starts_with("plugin_") || outermost == "loaded_at";
     plugins("plugins-of-two", &GLIBC, "plugins_of_two", &["leaf", "callback"], is_in_plugin);
 }

@@ -114,8 +114,8 @@ fn is_part(found: &[Frame], expected: &[Frame]) -> bool {
     found.iter().all(|frame| left.any(|expected| expected == frame))
 }
 
-/// Whether a chain is part of the true chain, except the caller of the unwinder that throws an exception. The chain can be
-/// cut there.
+/// Whether a chain is part of the true chain, except the caller of the unwinder that throws an exception. The chain can
+/// be cut there.
 fn is_overwritten(function: &str, found: &[Frame], expected: &[Frame]) -> bool {
     let caller = match function {
         _ if function.starts_with("uw_install_context") || function.starts_with("_Unwind_DebugHook") => 2,

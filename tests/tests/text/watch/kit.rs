@@ -76,8 +76,8 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Runs shell commands on a terminal; `$GPROF` is gprof. The files `before` and `after` have the settings of the terminal
-    /// before and after. If no terminal can be made, prints SKIPPED and returns `None`.
+    /// Runs shell commands on a terminal; `$GPROF` is gprof. The files `before` and `after` have the settings of the
+    /// terminal before and after. If no terminal can be made, prints SKIPPED and returns `None`.
     pub(crate) fn run(directory: &Path, commands: &str) -> Option<Terminal> {
         let is_known = Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success());
         if !is_known {
@@ -137,8 +137,8 @@ impl Terminal {
         self.wait(function, |screen| row(screen, function).is_some());
     }
 
-    /// Waits until all commands have ended, and checks that the terminal is as before. Returns what was shown outside of the
-    /// alternate screen.
+    /// Waits until all commands have ended, and checks that the terminal is as before. Returns what was shown outside
+    /// of the alternate screen.
     pub(crate) fn end(mut self) -> String {
         self.wait("the end", |screen| screen.log.contains("all done"));
         self.check_given_back();

@@ -28,8 +28,8 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// Sets the addresses of the profile's bins, and the ticks that are neither in these nor in a node. The file has both at
-    /// this offset.
+    /// Sets the addresses of the profile's bins, and the ticks that are neither in these nor in a node. The file has
+    /// both at this offset.
     pub(super) fn set(&mut self, bins: Range<u64>, unwalked: u64, offset: u64) {
         self.offset = offset;
         self.bins = Some(bins);

@@ -1,4 +1,4 @@
-//! Tests of call sites, on machine code in memory.
+//! Tests of call sites and of tail calls, on machine code in memory.
 
 use super::*;
 use crate::program::image::{Code, Machine, Symbol};
@@ -195,4 +195,39 @@ fn a_function_that_no_jump_leads_to_leaves_a_doubt() {
         gone.is_doubtful
     };
     assert!(!is_doubtful(&[0x1020, 0x1040]) && is_doubtful(&[0x1020, 0x1040, 0x1060]));
+}
+
+/// The tail calls of a program: `main` calls all functions behind the second one at one site. `f` jumps to the stub
+/// of `g`, and `h` jumps through a register. The last function has no code.
+fn found(others: usize) -> (Vec<(usize, usize)>, usize, usize) {
+    let names = ["main", "g@plt", "f", "g@@V_1", "h"].into_iter().chain(std::iter::repeat_n("other", others));
+    let symbol = |(at, name): (u64, &'static str)| Symbol {
+        address: 0x1000 + 16 * at,
+        name: name.as_bytes(),
+        is_static: false,
+        is_func: true,
+    };
+    let count = 5 + others as u64;
+    let functions = Functions::new((0..).zip(names).map(symbol).collect(), 0x1000 + 16 * count);
+    let mut bytes = vec![0x90; 16 * (count as usize - 1)];
+    bytes[0x22..0x27].copy_from_slice(&[0xe9, 0xe9, 0xff, 0xff, 0xff]);
+    bytes[0x42..0x44].copy_from_slice(&[0xff, 0xe0]);
+    let arcs: Vec<Arc> = (2..count).map(|at| Arc::new(0x1010, 0x1000 + 16 * at, 1)).collect();
+    let code = Code { machine: Machine::X86_64, start: 0x1000, bytes: &bytes };
+    let TailCalls { pairs, functions, unknown } = CallSites::in_memory(&arcs, &functions, code).tail_calls();
+    (pairs.into_iter().map(|(from, to)| (from.index(), to.index())).collect(), functions, unknown)
+}
+
+#[test]
+fn functions_may_have_jumped_to_what_was_counted_at_the_same_site() {
+    // Any code may jump through a register. The code of the last function is not known.
+    let expected = vec![(2, 3), (4, 2), (4, 3), (4, 5), (4, 6)];
+    assert_eq!(found(2), (expected, 2, 1));
+}
+
+#[test]
+fn very_many_functions_at_a_site_are_looked_at_as_a_whole() {
+    // With the three functions that have names, 32 functions and one more.
+    assert_eq!(found(29).0.len(), 1 + 31);
+    assert_eq!(found(30).0, [(2, 3), (4, 0)]);
 }

@@ -3,7 +3,7 @@
 //! GNU gprof reads pieces of lines rather than lines: a file name up to the first colon, then what follows. Each
 //! piece ends after a fixed number of bytes, and the next one starts there.
 
-use super::entry::{Entry, MapError, MapFault, Role};
+use super::nm::{Entry, MapError, MapFault, Role};
 use crate::program::image::Symbol;
 
 /// The maximum length of a piece.

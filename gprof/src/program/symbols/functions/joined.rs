@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::buckets::Buckets;
-use super::id::FunctionId;
-use super::{Function, Functions};
+use super::{Buckets, Function, FunctionId, Functions};
 
 /// The functions of one image, and the image's new place.
 #[derive(Debug)]

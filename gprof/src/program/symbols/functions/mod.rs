@@ -1,12 +1,11 @@
-//! The functions of the profiled program, and the addresses of each.
+//! The functions of the profiled program, the addresses and the image of each, and the search for the function of an
+//! address.
+//!
+//! Programs have a hundred thousand functions, and profiles a million calls: [`Buckets`] narrows the search.
 
-mod buckets;
 mod copies;
-mod id;
-mod image_ranges;
 pub mod joined;
 mod names;
-mod stable_names;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,8 +14,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 use crate::program::image::Symbol;
-use buckets::Buckets;
-pub use id::FunctionId;
 
 /// A function.
 #[derive(Debug)]
@@ -51,7 +48,7 @@ pub struct Functions<'data> {
     /// The memory and work left for names.
     room: names::Room,
     /// The images of the functions.
-    joined: image_ranges::ImageRanges,
+    joined: ImageRanges,
 }
 
 impl<'data> Functions<'data> {
@@ -131,13 +128,7 @@ impl<'data> Functions<'data> {
         let sorted: Vec<Function<'data>> = sorted.collect();
         let starts: Vec<u64> = sorted.iter().map(|function| function.address).collect();
         let buckets = Buckets::new(&starts);
-        Functions {
-            sorted,
-            starts,
-            buckets,
-            room: names::Room::default(),
-            joined: image_ranges::ImageRanges::default(),
-        }
+        Functions { sorted, starts, buckets, room: names::Room::default(), joined: ImageRanges::default() }
     }
 
     /// Makes functions of one name count for the first of them, where `is_part` returns true.
@@ -283,6 +274,79 @@ fn is_better_name(next: &Symbol<'_>, kept: &Symbol<'_>) -> bool {
     underscores(next.name) < underscores(kept.name)
 }
 
+/// Identifies a function of an analysis. Functions are numbered in the order of their addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionId(u32);
+
+impl FunctionId {
+    /// Returns the function's number, counted from 0, as an index of lists with one element for each function.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Maps the functions of a table to their images.
+#[derive(Debug, Default)]
+struct ImageRanges {
+    /// For each image: its first function, the number added to its addresses, and its label. Empty if there is only
+    /// one image.
+    images: Vec<(FunctionId, u64, String)>,
+    /// For each function, whether another image has a function of the same name.
+    is_shared: Vec<bool>,
+}
+
+impl ImageRanges {
+    fn image(&self, id: FunctionId) -> usize {
+        self.images.partition_point(|(first, ..)| *first <= id).saturating_sub(1)
+    }
+}
+
+/// Divides the address range into buckets of equal size, about as many as there are addresses.
+#[derive(Debug, Default)]
+struct Buckets {
+    /// The first address.
+    first: u64,
+    /// The size of a bucket, as a power of two.
+    shift: u32,
+    /// For each bucket, the number of addresses below it; at the end, the number of all addresses.
+    below: Vec<u32>,
+}
+
+impl Buckets {
+    /// Makes buckets for addresses in ascending order.
+    fn new(sorted: &[u64]) -> Buckets {
+        let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else {
+            return Buckets::default();
+        };
+        let mut shift = 0;
+        while (last - first) >> shift > 2 * sorted.len() as u64 {
+            shift += 1;
+        }
+        let mut below = Vec::with_capacity(((last - first) >> shift) as usize + 2);
+        for (at, address) in (0..).zip(sorted) {
+            let bucket = ((address - first) >> shift) as usize;
+            if below.len() <= bucket {
+                below.resize(bucket + 1, at);
+            }
+        }
+        below.push(sorted.len() as u32);
+        Buckets { first: *first, shift, below }
+    }
+
+    /// The number of addresses that are not above an address.
+    fn count(&self, sorted: &[u64], address: u64) -> usize {
+        let Some(bucket) = address.checked_sub(self.first).map(|distance| (distance >> self.shift) as usize) else {
+            return 0;
+        };
+        let (Some(start), Some(end)) = (self.below.get(bucket), self.below.get(bucket.saturating_add(1))) else {
+            return sorted.len();
+        };
+        let (start, end) = (*start as usize, *end as usize);
+        start + sorted[start..end].partition_point(|known| *known <= address)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,5 +454,24 @@ mod tests {
         functions.set_demangling(gmon_demangle::Options { style: gmon_demangle::Style::Rust, ..Default::default() });
         assert_eq!(functions.readable(FunctionId(1)).as_ref(), b"_Z1gv");
         assert_eq!(kept(&functions, 1), Some(None), "a name that stays as it is needs no memory");
+    }
+
+    #[test]
+    fn counts_are_those_of_a_search() {
+        let mut random = 1_u64;
+        for (count, bits) in [(0, 1), (1, 10), (2, 63), (3, 64), (1000, 12), (1000, 40), (5000, 64)] {
+            let mut next = || {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                random >> (64 - bits)
+            };
+            let mut sorted: Vec<u64> = (0..count).map(|_| next()).collect();
+            sorted.sort_unstable();
+            let buckets = Buckets::new(&sorted);
+            let near = sorted.iter().flat_map(|at| [at.wrapping_sub(1), *at, at.wrapping_add(1)]);
+            for address in near.chain((0..1000).map(|_| next())).chain([0, 1, u64::MAX - 1, u64::MAX]) {
+                let expected = sorted.partition_point(|known| *known <= address);
+                assert_eq!(buckets.count(&sorted, address), expected, "{address} of {count} of {bits} bits");
+            }
+        }
     }
 }

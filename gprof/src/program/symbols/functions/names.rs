@@ -48,8 +48,8 @@ pub(super) struct Room {
     pub(super) spells: AtomicBool,
 }
 
-/// The source form of a Rust name, without hashes, whatever form the reports show. The length is bounded for each name, so that
-/// the result depends on no other name.
+/// The source form of a Rust name, without hashes, whatever form the reports show. The length is bounded for each name,
+/// so that the result depends on no other name.
 pub(super) fn without_hashes(name: &[u8]) -> Cow<'_, [u8]> {
     let max_length = name.len().saturating_mul(GAIN).clamp(SHORT, MAX_LENGTH);
     demangle_with(name, &Options { style: Style::Rust, max_length, ..Options::default() })

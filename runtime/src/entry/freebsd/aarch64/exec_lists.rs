@@ -4,8 +4,9 @@ use core::arch::naked_asm;
 
 use super::super::exec_lists::{execute_list, execute_list_with_environment, search_list};
 
-/// Defines a function whose first argument is a path, followed by the program's arguments up to a null pointer. The function stores the
-/// arguments in registers below those on the stack, so all form one array, and passes the path and the array to a function.
+/// Defines a function whose first argument is a path, followed by the program's arguments up to a null pointer. The
+/// function stores the arguments in registers below those on the stack, so all form one array, and passes the path and
+/// the array to a function.
 macro_rules! with_array {
     ($name:ident, $function:ident) => {
         #[unsafe(naked)]

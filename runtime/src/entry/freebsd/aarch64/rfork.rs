@@ -6,8 +6,8 @@ use super::super::fork::{COPIES_MEMORY, DECIDING_FLAGS, failed, rfork_copy};
 
 /// `pid_t rfork(int flags)`: a child with a copy of the memory starts its own profile.
 ///
-/// A child that shares the memory also shares the stack, and may return first. This function therefore uses no stack for such a child;
-/// x30 has the return address.
+/// A child that shares the memory also shares the stack, and may return first. This function therefore uses no stack
+/// for such a child; x30 has the return address.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rfork(flags: core::ffi::c_int) -> core::ffi::c_int {

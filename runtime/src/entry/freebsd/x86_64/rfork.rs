@@ -6,8 +6,8 @@ use super::super::fork::{COPIES_MEMORY, DECIDING_FLAGS, failed, rfork_copy};
 
 /// `pid_t rfork(int flags)`: a child with a copy of the memory starts its own profile.
 ///
-/// A child that shares the memory also shares the stack, may return first, and then overwrites this frame. A register therefore keeps
-/// the return address, and no other function runs in between.
+/// A child that shares the memory also shares the stack, may return first, and then overwrites this frame. A register
+/// therefore keeps the return address, and no other function runs in between.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rfork(flags: core::ffi::c_int) -> core::ffi::c_int {

@@ -4,11 +4,11 @@ use core::arch::naked_asm;
 
 use super::super::start::CLEANUP;
 
-/// The entry point of the program. rdi is the address of argc, followed by argv and the environment. rsi is the address of the dynamic
-/// linker's cleanup function, which must be called at exit; 0 in a static program.
+/// The entry point of the program. rdi is the address of argc, followed by argv and the environment. rsi is the address
+/// of the dynamic linker's cleanup function, which must be called at exit; 0 in a static program.
 ///
-/// `__libc_start1(argc, argv, env, cleanup, main)` registers `cleanup` in a dynamic program. FreeBSD 13 and older have no
-/// `__libc_start1`; the linker reports an undefined symbol.
+/// `__libc_start1(argc, argv, env, cleanup, main)` registers `cleanup` in a dynamic program. FreeBSD 13 and older have
+/// no `__libc_start1`; the linker reports an undefined symbol.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _start() -> ! {
@@ -33,7 +33,8 @@ unsafe extern "C" fn _start() -> ! {
     )
 }
 
-/// Jumps to the program's `main`. `main` may be in a shared library; its address in this code would need a text relocation.
+/// Jumps to the program's `main`. `main` may be in a shared library; its address in this code would need a text
+/// relocation.
 #[unsafe(naked)]
 unsafe extern "C" fn main_of_the_program() {
     naked_asm!(".cfi_startproc", "    endbr64", "    jmp     main@PLT", ".cfi_endproc",)

@@ -5,8 +5,8 @@ use core::arch::global_asm;
 use super::super::seccomp::make;
 use crate::os::numbers;
 
-// The functions do what the C library's do, which are system calls of the same arguments and nothing else. An argument that a
-// call does not have may be anything. There is no frame, so the functions need no tables.
+// The functions do what the C library's do, which are system calls of the same arguments and nothing else. An argument
+// that a call does not have may be anything. There is no frame, so the functions need no tables.
 global_asm!(
     ".pushsection .text.losses,\"ax\",%progbits",
     ".macro loss name, number",

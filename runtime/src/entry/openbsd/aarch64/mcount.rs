@@ -1,12 +1,13 @@
 //! `__mcount`, the function that compilers for OpenBSD call at the start of every function.
 //!
-//! The functions of libc_p.a that are written in assembly call `__mcount` before they use their arguments (`machine/asm.h`), so
-//! `__mcount` must keep the arguments, unlike `mcount` on other systems. x9 to x17 never have arguments.
+//! The functions of libc_p.a that are written in assembly call `__mcount` before they use their arguments
+//! (`machine/asm.h`), so `__mcount` must keep the arguments, unlike `mcount` on other systems. x9 to x17 never have
+//! arguments.
 
 use core::arch::naked_asm;
 
-/// Copies x0 and x1, which `mcount` needs for the arguments of [`miss`], and jumps to `mcount`. The common path of `mcount` does not
-/// change x0 to x8, x15, x16, and x17.
+/// Copies x0 and x1, which `mcount` needs for the arguments of [`miss`], and jumps to `mcount`. The common path of
+/// `mcount` does not change x0 to x8, x15, x16, and x17.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __mcount() {
@@ -21,10 +22,11 @@ unsafe extern "C" fn __mcount() {
     )
 }
 
-/// Calls the slow path of `mcount`, and keeps the arguments of the profiled function: x2 to x8, and the copies of x0 and x1 that
-/// `__mcount` made. The slow path uses no vector register, so the function does not save vector registers.
+/// Calls the slow path of `mcount`, and keeps the arguments of the profiled function: x2 to x8, and the copies of x0
+/// and x1 that `__mcount` made. The slow path uses no vector register, so the function does not save vector registers.
 ///
-/// A function that calls `mcount` or `_mcount` directly, as a C function, gets undefined values in x0 and x1, as from any C function.
+/// A function that calls `mcount` or `_mcount` directly, as a C function, gets undefined values in x0 and x1, as from
+/// any C function.
 #[unsafe(naked)]
 pub(in super::super::super) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     naked_asm!(

@@ -4,8 +4,8 @@ use core::arch::{global_asm, naked_asm};
 
 use super::super::start::start;
 
-/// The entry point of the program. argc is on the stack, followed by argv and the environment. x2 is 0 in a static program, and
-/// ld.so's function for the end of a dynamic program.
+/// The entry point of the program. argc is on the stack, followed by argv and the environment. x2 is 0 in a static
+/// program, and ld.so's function for the end of a dynamic program.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __start() -> ! {

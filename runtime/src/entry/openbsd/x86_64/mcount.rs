@@ -2,11 +2,11 @@
 
 use core::arch::naked_asm;
 
-/// Executes `endbr64`, which processors with indirect branch tracking require at the start of functions that are called by their
-/// addresses, and jumps to `mcount`.
+/// Executes `endbr64`, which processors with indirect branch tracking require at the start of functions that are called
+/// by their addresses, and jumps to `mcount`.
 ///
-/// This is a separate function because `mcount` fills its cache line. Each recorded call therefore executes two more instructions than
-/// on other systems.
+/// This is a separate function because `mcount` fills its cache line. Each recorded call therefore executes two more
+/// instructions than on other systems.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __mcount() {

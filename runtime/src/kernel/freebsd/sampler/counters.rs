@@ -1,12 +1,14 @@
 //! The kernel's 16-bit counters and their last values.
 //!
-//! The kernel increments a counter by a read, an addition and a write on behalf of the interrupted thread, and does not check for
-//! overflow: at 8128 ticks per second a counter wraps after 8 seconds in one place. gmon therefore reads the counters before a
-//! counter can wrap, and adds the difference from the last value to a 32-bit bin: see [`differences`].
+//! The kernel increments a counter by a read, an addition and a write on behalf of the interrupted thread, and does not
+//! check for overflow: at 8128 ticks per second a counter wraps after 8 seconds in one place. gmon therefore reads the
+//! counters before a counter can wrap, and adds the difference from the last value to a 32-bit bin: see
+//! [`differences`].
 //!
-//! The kernel charges system time when a system call returns: all of its ticks at one time, modulo 65,536, to the counter of the
-//! instruction after the call. A difference can therefore be large although the process used little CPU time since the last reading.
-//! [`read`] compares such a difference with the system time that the kernel may not have charged before.
+//! The kernel charges system time when a system call returns: all of its ticks at one time, modulo 65,536, to the
+//! counter of the instruction after the call. A difference can therefore be large although the process used little CPU
+//! time since the last reading. [`read`] compares such a difference with the system time that the kernel may not have
+//! charged before.
 
 use core::cell::Cell;
 use core::ffi::c_int;
@@ -26,11 +28,12 @@ unsafe extern "C" {
 /// The process's system time at the last reading, in nanoseconds.
 static READ_AT: Inherited<AtomicU64> =
     Inherited::new("set by each start of the kernel's sampling, in the child too", AtomicU64::new(0));
-/// The process's system time at the reading before the last reading that found a change. In a process with one thread, the kernel has
-/// charged all system time before: a thread that is in a system call changes no counter.
+/// The process's system time at the reading before the last reading that found a change. In a process with one thread,
+/// the kernel has charged all system time before: a thread that is in a system call changes no counter.
 static CHARGED_UNTIL: Inherited<AtomicU64> =
     Inherited::new("set by each start of the kernel's sampling, in the child too", AtomicU64::new(0));
-/// Whether system calls return to the program's code. In a dynamic program, they return to the C library, which has no counters.
+/// Whether system calls return to the program's code. In a dynamic program, they return to the C library, which has no
+/// counters.
 static CALLS_RETURN_TO_COUNTERS: Inherited<AtomicBool> =
     Inherited::new("the child is of the same program", AtomicBool::new(false));
 /// Set if ticks of a system call may be missing.
@@ -94,8 +97,9 @@ pub(super) fn forget() {
     MAY_MISS_CHARGE.store(false, SeqCst);
 }
 
-/// Reads the counters. With `counts`, adds the differences to the bins. A difference from [`MOST`] on is a charge if system calls return
-/// to code with counters, and if the kernel may not have charged that much system time before; otherwise the difference is a decrement.
+/// Reads the counters. With `counts`, adds the differences to the bins. A difference from [`MOST`] on is a charge if
+/// system calls return to code with counters, and if the kernel may not have charged that much system time before;
+/// otherwise the difference is a decrement.
 #[inline(never)]
 fn read(counts: bool) {
     let (system, most) = (system_time(), time_of(MOST));
@@ -133,6 +137,6 @@ fn read(counts: bool) {
     }
 }
 
-/// Differences from this value on are decrements, unless they are charges of system time. A decrement is at most 8192, about a second of
-/// ticks: a thread may wait that long for a processor between the kernel's read and write.
+/// Differences from this value on are decrements, unless they are charges of system time. A decrement is at most 8192,
+/// about a second of ticks: a thread may wait that long for a processor between the kernel's read and write.
 pub(super) const MOST: u16 = 7 << 13;

@@ -1,7 +1,8 @@
-//! Produces ticks: samples the program counter at a fixed rate of CPU time. [`bins`](crate::samples::bins) counts the ticks.
+//! Produces ticks: samples the program counter at a fixed rate of CPU time. [`bins`](crate::samples::bins) counts the
+//! ticks.
 //!
-//! By default, the kernel samples at the rate of its profiling clock ([`counters`]). If the user sets another rate, the process's
-//! interval timer samples ([`interval`]).
+//! By default, the kernel samples at the rate of its profiling clock ([`counters`]). If the user sets another rate, the
+//! process's interval timer samples ([`interval`]).
 
 #[path = "../../bsd/choice.rs"]
 mod choice;
@@ -82,8 +83,8 @@ pub(crate) fn report() {
     interval::report();
 }
 
-/// Restarts sampling in the child of a `fork`. The kernel continues to sample the child into the child's copy of the counters, but the
-/// child has no thread that reads the counters, and no interval timer.
+/// Restarts sampling in the child of a `fork`. The kernel continues to sample the child into the child's copy of the
+/// counters, but the child has no thread that reads the counters, and no interval timer.
 pub(crate) fn after_fork_in_child() {
     counters::forget();
     reader::after_fork_in_child();
@@ -97,7 +98,8 @@ pub(crate) fn after_fork_in_child() {
     }
 }
 
-/// Stops the interval timer before `execve`, because the timer would keep running in the new program. Returns whether the timer ran.
+/// Stops the interval timer before `execve`, because the timer would keep running in the new program. Returns whether
+/// the timer ran.
 pub(crate) fn stop_before_exec() -> bool {
     let runs = is_itimer() && interval::runs(profrate());
     if runs {

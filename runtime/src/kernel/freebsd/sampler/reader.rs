@@ -1,9 +1,10 @@
 //! The thread that reads the kernel's counters before they wrap.
 //!
-//! Only a thread can read the counters in time without disturbing the program: a timer's signal would interrupt system calls of the
-//! program, and the only timer of CPU time, `ITIMER_PROF`, belongs to the program and keeps running across `execve`. The C library
-//! does not know the thread: the thread has no thread-local variables, calls no function of the program, and blocks all signals. At the
-//! end of the process, the thread writes the profile, which calls a few functions of libc that move and compare bytes.
+//! Only a thread can read the counters in time without disturbing the program: a timer's signal would interrupt system
+//! calls of the program, and the only timer of CPU time, `ITIMER_PROF`, belongs to the program and keeps running across
+//! `execve`. The C library does not know the thread: the thread has no thread-local variables, calls no function of the
+//! program, and blocks all signals. At the end of the process, the thread writes the profile, which calls a few
+//! functions of libc that move and compare bytes.
 
 use core::ffi::{c_int, c_void};
 use core::hint::black_box;
@@ -44,11 +45,12 @@ const SECOND: u64 = 1_000_000_000;
 /// The shortest sleep of the thread, and the longest sleep if the samples are a live file, in nanoseconds.
 const SHORTEST: u64 = SECOND / 200;
 const LONGEST_LIVE: u64 = SECOND;
-/// The thread does not read the counters if the process has used less than this part of [`safe_time`] since the last reading.
+/// The thread does not read the counters if the process has used less than this part of [`safe_time`] since the last
+/// reading.
 const IDLE_PART: u64 = 8;
 
-/// Starts the thread. Without the thread, a counter loses 65,536 ticks each time it wraps; [`report`] then prints a message.
-/// Only the first call in a process has an effect.
+/// Starts the thread. Without the thread, a counter loses 65,536 ticks each time it wraps; [`report`] then prints a
+/// message. Only the first call in a process has an effect.
 pub(super) fn start() {
     if IS_STARTED.swap(true, SeqCst) {
         return;
@@ -64,8 +66,8 @@ pub(super) fn start() {
     STACK.store(stack.expose_provenance() as u64, SeqCst);
     bind_early();
     let blocked = block_signals();
-    // SAFETY: the stack was mapped for this thread alone; `run` never returns, uses no TLS, and calls only the functions of the C library
-    // that `bind_early` has called.
+    // SAFETY: the stack was mapped for this thread alone; `run` never returns, uses no TLS, and calls only the
+    // functions of the C library that `bind_early` has called.
     let started = unsafe { start_thread(run, stack, STACK_SIZE) };
     set_blocked_signals(blocked);
     match started {
@@ -79,8 +81,9 @@ pub(super) fn start() {
     }
 }
 
-/// Calls each function of the C library that the writing of the profile calls. At the first call in a dynamic program, the dynamic linker
-/// looks for the function and takes a lock, and libthr would ask for the thread, which it does not know.
+/// Calls each function of the C library that the writing of the profile calls. At the first call in a dynamic program,
+/// the dynamic linker looks for the function and takes a lock, and libthr would ask for the thread, which it does not
+/// know.
 fn bind_early() {
     unsafe extern "C" {
         fn memcpy(to: *mut u8, from: *const u8, length: usize) -> *mut u8;
@@ -116,12 +119,12 @@ fn safe_time() -> u64 {
     counters::time_of(MOST) / 2
 }
 
-/// The thread's function: reads the counters often enough. The thread sleeps so briefly that even if all processors work for the
-/// process, the process uses no more than the safe time between two readings. The other half of the time in which a counter can wrap
-/// is for wake-ups that come late.
+/// The thread's function: reads the counters often enough. The thread sleeps so briefly that even if all processors
+/// work for the process, the process uses no more than the safe time between two readings. The other half of the time
+/// in which a counter can wrap is for wake-ups that come late.
 ///
-/// The thread ends the process once all threads of the program have ended: without this thread, `thr_exit` of the last thread would
-/// return to the program, but the kernel counts this thread as one that is left.
+/// The thread ends the process once all threads of the program have ended: without this thread, `thr_exit` of the last
+/// thread would return to the program, but the kernel counts this thread as one that is left.
 unsafe extern "C" fn run(_: *mut c_void) {
     let safe = safe_time();
     let processors = u64::from(processors().max(1));
@@ -143,8 +146,8 @@ unsafe extern "C" fn run(_: *mut c_void) {
     end_thread()
 }
 
-/// Prints that ticks may be lost, if the thread could not be started and the process ran long enough for a counter to wrap, or if one
-/// system call may have used more ticks than a counter holds.
+/// Prints that ticks may be lost, if the thread could not be started and the process ran long enough for a counter to
+/// wrap, or if one system call may have used more ticks than a counter holds.
 pub(super) fn report() {
     if counters::may_miss_charge() {
         say(&[b"samples may be missing: a system call may have used more CPU time than a counter holds"]);

@@ -14,13 +14,13 @@ pub(super) struct Capacity {
     pub(super) pages: usize,
 }
 
-/// The most bytes of the stack that a sample has, so that a ring holds the samples of a longer time at low rates. The size of a record has
-/// 16 bits.
+/// The most bytes of the stack that a sample has, so that a ring holds the samples of a longer time at low rates. The
+/// size of a record has 16 bits.
 const MOST_STACK: u32 = 32 << 10;
 /// The fewest bytes of the stack that are worth their copy.
 const LEAST_STACK: u32 = 512;
-/// With stacks, a ring has room for the samples of this part of a second of one processor. The kernel checks the timer by which the
-/// ring is read at its own tick, of up to 10 ms, and only in a thread that runs.
+/// With stacks, a ring has room for the samples of this part of a second of one processor. The kernel checks the timer
+/// by which the ring is read at its own tick, of up to 10 ms, and only in a thread that runs.
 const PART_OF_SECOND: u32 = 16;
 /// Without stacks, a ring has room for the samples of so many seconds.
 const SECONDS: u32 = 4;
@@ -32,8 +32,8 @@ const PART_OF_FULL: u64 = 4;
 const LEAST_PAGES: usize = 16;
 /// The largest ring without stacks: the usual limit of locked memory per processor for all users.
 const MOST_PAGES: usize = 128;
-/// The largest rings with stacks, at up to 1,000 samples a second and at higher rates. Privileged users may have them, and others as
-/// far as their limit of locked memory allows.
+/// The largest rings with stacks, at up to 1,000 samples a second and at higher rates. Privileged users may have them,
+/// and others as far as their limit of locked memory allows.
 const MOST_PAGES_WITH_STACKS: usize = 256;
 const MOST_PAGES_AT_HIGH_RATES: usize = 2048;
 /// The rate for [`MOST_PAGES_WITH_STACKS`].
@@ -58,13 +58,14 @@ impl Capacity {
         (self.pages > LEAST_PAGES).then_some(Capacity { pages: self.pages / 2, ..self })
     }
 
-    /// The best capacity without stacks, if the samples have stacks: many processors may have no memory for the stacks of all.
+    /// The best capacity without stacks, if the samples have stacks: many processors may have no memory for the stacks
+    /// of all.
     pub(super) fn without_stacks(self) -> Option<Capacity> {
         (self.stack() > 0).then(|| Capacity::of(self.rate, false))
     }
 
-    /// The bytes of the stack in each sample; 0 for none. There are fewer at a higher rate and in a smaller ring, because a lost sample
-    /// is worse than a stack that is cut.
+    /// The bytes of the stack in each sample; 0 for none. There are fewer at a higher rate and in a smaller ring,
+    /// because a lost sample is worse than a stack that is cut.
     pub(super) fn stack(self) -> u32 {
         const WORD: u32 = size_of::<u64>() as u32;
         let room = self.bytes() / least_samples(self.rate).max(1);
@@ -72,8 +73,8 @@ impl Capacity {
         if self.has_stacks && stack >= LEAST_STACK { stack } else { 0 }
     }
 
-    /// The CPU time of the process between two reads of the rings, in nanoseconds. In this time, all processors together cannot make
-    /// more samples than a quarter of one ring.
+    /// The CPU time of the process between two reads of the rings, in nanoseconds. In this time, all processors
+    /// together cannot make more samples than a quarter of one ring.
     pub(super) fn interval(self) -> u64 {
         let samples = self.bytes() / sample_size(self.stack()).max(1);
         u64::from(samples) * 1_000_000_000 / u64::from(self.rate.max(1)) / PART_OF_FULL

@@ -76,8 +76,9 @@ impl Clock {
 
     /// The time of the running timer's clock; `None` if the thread has ended.
     ///
-    /// The kernel may have given the number of an ended thread to a new thread, whose time is not the time of this clock. But
-    /// the kernel stops the timer of a thread that has ended, and an account that runs has a timer that runs.
+    /// The kernel may have given the number of an ended thread to a new thread, whose time is not the time of this
+    /// clock. But the kernel stops the timer of a thread that has ended, and an account that runs has a timer that
+    /// runs.
     fn time_to_settle(&self) -> Option<u64> {
         let is_own = ptr::eq(self, own_clock());
         self.now().filter(|_| is_own || self.account.is_stopped() || !Timer(self.timer.load(SeqCst)).is_stopped())

@@ -1,8 +1,9 @@
 //! The first period of threads that the kernel's ring samples.
 //!
-//! The kernel takes the first sample of a thread when the thread has run for a whole period, so a thread that lives for less is never
-//! sampled, and each other thread lacks half a sample on average. The kernel knows no other phase for the events of later threads. So a timer
-//! of the thread samples its first half period: at the first tick of the kernel that meets the thread, if that tick comes early enough.
+//! The kernel takes the first sample of a thread when the thread has run for a whole period, so a thread that lives for
+//! less is never sampled, and each other thread lacks half a sample on average. The kernel knows no other phase for the
+//! events of later threads. So a timer of the thread samples its first half period: at the first tick of the kernel
+//! that meets the thread, if that tick comes early enough.
 
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::SeqCst;
@@ -16,8 +17,8 @@ use crate::os::{SAMPLING_SIGNAL, SignalSet, TimeOf, Timer, contains};
 use crate::samples::{self, bins};
 use crate::unwind::Stack;
 
-/// Gives this thread, whose number is `thread`, a timer for its first half period, if a sample is due then. A thread that blocks the signal
-/// has none: it may wait for a signal 60 of the program. May be called below mcount.
+/// Gives this thread, whose number is `thread`, a timer for its first half period, if a sample is due then. A thread
+/// that blocks the signal has none: it may wait for a signal 60 of the program. May be called below mcount.
 pub(super) fn begin(clock: &Clock, thread: i32, blocked: SignalSet) {
     if !bins::is_counting() || contains(blocked, SAMPLING_SIGNAL) || samples_of(thread) == 0 {
         return;
@@ -32,7 +33,8 @@ pub(super) fn begin(clock: &Clock, thread: i32, blocked: SignalSet) {
     }
 }
 
-/// Counts the samples that are due in the first half period of the thread with this clock, at `pc`: the kernel noticed its timer.
+/// Counts the samples that are due in the first half period of the thread with this clock, at `pc`: the kernel noticed
+/// its timer.
 pub(super) fn notice(clock: &Clock, pc: usize, context: *const c_void) {
     let thread = clock.thread.load(SeqCst);
     let passed = TimeOf::ThisThread.of(thread).and_then(|now| clock.account.passed(now));
@@ -46,7 +48,8 @@ fn samples_of(thread: i32) -> u32 {
     samples(turn_of(thread), period(), kernel_tick())
 }
 
-/// The samples for which one tick of the kernel stands: on average the length of a tick over the period. `turn` is a part of 2^32.
+/// The samples for which one tick of the kernel stands: on average the length of a tick over the period. `turn` is a
+/// part of 2^32.
 fn samples(turn: u32, period: i64, kernel_tick: i64) -> u32 {
     let whole = ((kernel_tick << 8) / period.max(1)) << 24;
     u32::try_from((whole + i64::from(turn)) >> 32).unwrap_or(0)

@@ -113,8 +113,9 @@ pub(crate) fn stop() {
     count_time_from(u64::MAX);
 }
 
-/// Adds the CPU time since the last start of the sampler to the time in which ticks are due, and counts on from the process's
-/// CPU time `now`; `u64::MAX` stands for a sampler that is stopped. The sampler may already run, or may already be stopped.
+/// Adds the CPU time since the last start of the sampler to the time in which ticks are due, and counts on from the
+/// process's CPU time `now`; `u64::MAX` stands for a sampler that is stopped. The sampler may already run, or may
+/// already be stopped.
 fn count_time_from(now: u64) {
     let since = COUNTING_SINCE.swap(now, Relaxed);
     let end = if now == u64::MAX { process_time().unwrap_or(0) } else { now };

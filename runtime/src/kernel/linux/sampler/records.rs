@@ -25,7 +25,8 @@ pub(super) struct Copied {
     pub(super) stack: u64,
     /// The number of these bytes.
     pub(super) length: usize,
-    /// The number of bytes that the kernel was asked for. The kernel copies only pages that are in memory, up to the first other page.
+    /// The number of bytes that the kernel was asked for. The kernel copies only pages that are in memory, up to the
+    /// first other page.
     pub(super) wanted: usize,
 }
 
@@ -35,8 +36,8 @@ const REGISTERS: u64 = PERF_REGISTERS.count_ones() as u64;
 /// The words before the registers: the header, the process and the thread, and the ABI of the registers.
 const HEAD: u64 = 3;
 
-/// The size of a sample with `stack` bytes of the stack, or without a copy if `stack` is 0: what is before the registers, and
-/// the registers; the number of bytes, the bytes, and the number of those that are valid.
+/// The size of a sample with `stack` bytes of the stack, or without a copy if `stack` is 0: what is before the
+/// registers, and the registers; the number of bytes, the bytes, and the number of those that are valid.
 pub(super) const fn sample_size(stack: u32) -> u32 {
     if stack == 0 { ((HEAD + 1) * WORD) as u32 } else { ((HEAD + REGISTERS + 2) * WORD) as u32 + stack }
 }

@@ -48,8 +48,8 @@ pub(super) fn report() {
 /// More missing samples than this are not due to chance.
 const NOT_CHANCE: u64 = 20;
 
-/// Reports that far fewer samples `came`, or were reported as lost, than are `expected` from the process's CPU time, or almost
-/// none.
+/// Reports that far fewer samples `came`, or were reported as lost, than are `expected` from the process's CPU time, or
+/// almost none.
 fn report_missing(came: u64, expected: u64) {
     let producer = PRODUCER.load(SeqCst);
     if producer == NOTHING {

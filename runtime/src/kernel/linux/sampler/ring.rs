@@ -1,8 +1,9 @@
 //! The kernel's own sampler, which writes samples to a ring of memory for each processor, without a signal.
 //!
 //! Later threads are sampled as well, whether they call profiled functions or not. The rings are read when sampling
-//! stops, when the file is written, before an object is closed, and, before they can be full, after some of the process's CPU
-//! time. The signal of a timer of the process asks for that, and goes to a thread that runs, not to a sleeping thread.
+//! stops, when the file is written, before an object is closed, and, before they can be full, after some of the
+//! process's CPU time. The signal of a timer of the process asks for that, and goes to a thread that runs, not to a
+//! sleeping thread.
 
 use core::cell::Cell;
 use core::sync::atomic::{
@@ -27,7 +28,8 @@ use crate::unwind::{CopiedStack, Stack};
 /// A bound above the number of processors that Linux supports.
 const MOST_PROCESSORS: usize = 8192;
 
-/// The most memory of all rings with stacks, in pages: the kernel allocates the memory at the start, and for each child of a fork.
+/// The most memory of all rings with stacks, in pages: the kernel allocates the memory at the start, and for each child
+/// of a fork.
 const MOST_PAGES_OF_ALL: usize = 8192;
 
 /// The interval between two reads of the rings while the process counts in its file.
@@ -164,8 +166,8 @@ impl Ring {
         unsafe { SampleMemory::from_parts(self.start.load(SeqCst), self.length.load(SeqCst)) }
     }
 
-    /// Counts the unread records if `counts`, and discards them otherwise. If somebody else reads the ring, the function `waits` a
-    /// little, or returns.
+    /// Counts the unread records if `counts`, and discards them otherwise. If somebody else reads the ring, the
+    /// function `waits` a little, or returns.
     fn read(&self, waits: bool, counts: bool) {
         const MOMENTS: u32 = 100;
         let mut moments = if waits { MOMENTS } else { 0 };
@@ -237,8 +239,8 @@ fn count(words: &[AtomicU64], record: Record) {
     }
 }
 
-/// Makes the next pages of this thread's stack present, because the kernel copies only pages that are in memory: a function with a large
-/// array that nothing has touched yet would hide its callers. May be called below mcount.
+/// Makes the next pages of this thread's stack present, because the kernel copies only pages that are in memory: a
+/// function with a large array that nothing has touched yet would hide its callers. May be called below mcount.
 pub(super) fn prepare_stack() {
     /// As much as the largest copy.
     const LENGTH: usize = 32 << 10;

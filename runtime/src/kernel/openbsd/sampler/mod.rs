@@ -47,8 +47,8 @@ pub(crate) fn choose(wish: &Wish) {
     choice::choose(wish, b"OpenBSD");
 }
 
-/// Makes the system call, which also tells the kernel which file to write. Stops the kernel's sampling again if the interval timer
-/// samples.
+/// Makes the system call, which also tells the kernel which file to write. Stops the kernel's sampling again if the
+/// interval timer samples.
 ///
 /// # Safety
 ///
@@ -112,13 +112,15 @@ pub(crate) fn report() {
     interval::report();
 }
 
-/// Resets the child of a `fork`, which the kernel samples as it sampled the parent. The child does not inherit the interval timer, and
-/// gmon does not start the timer: only `execve` stops the timer, not `execv` or `execvp`, and SIGPROF would end the executed program.
+/// Resets the child of a `fork`, which the kernel samples as it sampled the parent. The child does not inherit the
+/// interval timer, and gmon does not start the timer: only `execve` stops the timer, not `execv` or `execvp`, and
+/// SIGPROF would end the executed program.
 pub(crate) fn after_fork_in_child() {
     overflows::after_fork_in_child();
 }
 
-/// Stops the interval timer before `execve`, because the timer would keep running in the new program. Returns whether the timer ran.
+/// Stops the interval timer before `execve`, because the timer would keep running in the new program. Returns whether
+/// the timer ran.
 pub(crate) fn stop_before_exec() -> bool {
     let runs = is_itimer() && interval::runs(profrate());
     if runs {

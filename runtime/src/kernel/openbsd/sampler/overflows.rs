@@ -1,12 +1,13 @@
 //! Finds counters that wrapped.
 //!
-//! The kernel's counters have 16 bits, and the kernel itself writes them in the file. A counter becomes 0 after 65,535, and the kernel
-//! tells nobody. The runtime therefore looks at the counters when it is called anyway, and notices a counter that became smaller. The
-//! wraps are kept as carries beside the bins, and the counter ends as 65,535 in the file. A timer or a thread that looks more often would
-//! disturb the program: the only timer of CPU time is the program's, and the kernel ends a process only when its last thread ends.
+//! The kernel's counters have 16 bits, and the kernel itself writes them in the file. A counter becomes 0 after 65,535,
+//! and the kernel tells nobody. The runtime therefore looks at the counters when it is called anyway, and notices a
+//! counter that became smaller. The wraps are kept as carries beside the bins, and the counter ends as 65,535 in the
+//! file. A timer or a thread that looks more often would disturb the program: the only timer of CPU time is the
+//! program's, and the kernel ends a process only when its last thread ends.
 //!
-//! If a counter passes its earlier value again before the next look, the wrap is invisible. Only the sum of all counters, beside the CPU
-//! time of the process, shows how many samples are missing then.
+//! If a counter passes its earlier value again before the next look, the wrap is invisible. Only the sum of all
+//! counters, beside the CPU time of the process, shows how many samples are missing then.
 
 use core::ffi::c_void;
 use core::sync::atomic::{
@@ -24,7 +25,8 @@ use crate::state::Inherited;
 const SECOND: u64 = 1_000_000_000;
 /// The values of a counter.
 const ROUND: u64 = 1 << 16;
-/// Differences from this value on are decrements: see [`differences`]. A decrement is at most 1024, about a second of ticks.
+/// Differences from this value on are decrements: see [`differences`]. A decrement is at most 1024, about a second of
+/// ticks.
 const MOST: u16 = u16::MAX - 1023;
 
 /// The CPU time of the process when sampling was last started, plus one; 0 while there is no sampling.
@@ -68,8 +70,8 @@ fn note(started: u64) {
     }
 }
 
-/// Looks at the counters, and keeps a carry for each counter that wrapped. `wait` is called while another thread looks, and returns
-/// whether to try again.
+/// Looks at the counters, and keeps a carry for each counter that wrapped. `wait` is called while another thread looks,
+/// and returns whether to try again.
 pub(crate) fn look(wait: impl Fn() -> bool) {
     LOOKED.store(process_time().unwrap_or(0), Relaxed);
     differences::read(MOST, wait, |bin, before, added| {
@@ -112,8 +114,9 @@ pub(super) fn report(profrate: u32) {
     let missing = (due as u64).saturating_sub(all);
     let (lowpc, highpc) = program::text();
     let covers_program = bins::covers(lowpc) && bins::covers(highpc.saturating_sub(1));
-    // A counter that wrapped unseen has lost a whole round. Less is the ticks of code outside the program, or lateness, which
-    // grows with the CPU time. If the profile covers a part of the program, the samples of the rest are missing anyway.
+    // A counter that wrapped unseen has lost a whole round. Less is the ticks of code outside the program, or lateness,
+    // which grows with the CPU time. If the profile covers a part of the program, the samples of the rest are missing
+    // anyway.
     if covers_program && missing >= ROUND - ROUND / 64 && missing >= due as u64 / 32 {
         let why = b" samples are missing: the kernel's counters have 16 bits and became 0 after 65,535";
         say_count(b"", (missing + ROUND / 2) / ROUND * ROUND, why);

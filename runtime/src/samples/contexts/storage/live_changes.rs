@@ -16,8 +16,8 @@ use gmon::layout::side_file::{FILLER, OBJECTS, PART_HEADER_SIZE, Tag};
 
 use super::live_parts::{Changing, LiveMapping, PartHeader};
 
-/// A key of an object: objects with different keys are different, or one of them was opened by another path. Different files may have
-/// the same build ID.
+/// A key of an object: objects with different keys are different, or one of them was opened by another path. Different
+/// files may have the same build ID.
 pub(crate) fn key_of(item: &ObjectItem<'_>, identity: &[u8]) -> u64 {
     let range = item.lowpc.to_ne_bytes().into_iter().chain(item.highpc.to_ne_bytes());
     let marks =
@@ -117,8 +117,8 @@ impl Changing<'_> {
         is_added
     }
 
-    /// Adds a part with the content that `fill` writes, if there is room. `fill` gets the room and returns the number of bytes that it
-    /// has used, or `None` to add nothing. The result says whether the part was added.
+    /// Adds a part with the content that `fill` writes, if there is room. `fill` gets the room and returns the number
+    /// of bytes that it has used, or `None` to add nothing. The result says whether the part was added.
     pub(crate) fn append(&self, tag: Tag, fill: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
         let (filler, end) = (self.0.filler.load(Relaxed), self.0.end.load(Relaxed));
         let start = filler.addr() + PART_HEADER_SIZE;
@@ -126,11 +126,13 @@ impl Changing<'_> {
         if filler.is_null() || room < PART_HEADER_SIZE {
             return false;
         }
-        // SAFETY: the filler's content, which only the thread with this right uses. Behind it is room for another header.
+        // SAFETY: the filler's content, which only the thread with this right uses. Behind it is room for another
+        // header.
         let content = unsafe { slice::from_raw_parts_mut(filler.add(1).cast::<u8>(), room - PART_HEADER_SIZE) };
         let Some(length) = fill(content) else { return false };
         let padded = length + padding_size(length as u64);
-        // SAFETY: inside the filler; its header and its end are multiples of 8, and the content is not longer than the room.
+        // SAFETY: inside the filler; its header and its end are multiples of 8, and the content is not longer than the
+        // room.
         let next: *mut PartHeader = unsafe { filler.add(1).byte_add(padded) };
         // SAFETY: as above. The bytes are the filler's, or those of the header that the filler gets.
         unsafe { (*next).set(FILLER, end - next.addr() - PART_HEADER_SIZE) };

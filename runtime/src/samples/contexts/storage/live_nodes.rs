@@ -1,7 +1,7 @@
 //! The nodes of the tree of calling contexts in the live side file.
 //!
-//! Each segment of the tree is a part of the file, at a place that follows from its number. So two threads that map the same segment at
-//! the same time do the same, and the second mapping is removed.
+//! Each segment of the tree is a part of the file, at a place that follows from its number. So two threads that map the
+//! same segment at the same time do the same, and the second mapping is removed.
 
 use core::ptr;
 use core::sync::atomic::{
@@ -60,7 +60,8 @@ impl LiveNodes {
             let file = self.file.file()?;
             file.extend(offset, size).ok()?;
             let memory: *mut PartHeader = map_file(file, offset, size).ok()?.cast();
-            // SAFETY: memory of this size, which belongs to this segment. Another thread may store the same at the same time.
+            // SAFETY: memory of this size, which belongs to this segment. Another thread may store the same at the same
+            // time.
             let nodes = unsafe { put_part(memory, segment, size) };
             if place.compare_exchange(ptr::null_mut(), nodes, SeqCst, SeqCst).is_err() {
                 // SAFETY: mapped above, and nobody else knows the memory.
@@ -70,8 +71,8 @@ impl LiveNodes {
         Some(true)
     }
 
-    /// Copies all segments to memory that is not the file's, and forgets the file. The result is false if there is no memory; then
-    /// all segments stay in the file.
+    /// Copies all segments to memory that is not the file's, and forgets the file. The result is false if there is no
+    /// memory; then all segments stay in the file.
     pub(super) fn copy(&self) -> bool {
         if !self.file.is_set() {
             return true;
@@ -125,7 +126,8 @@ impl LiveNodes {
 ///
 /// # Safety
 ///
-/// The memory must be that of the segment, with `size` bytes, and nobody may store anything else there than this function.
+/// The memory must be that of the segment, with `size` bytes, and nobody may store anything else there than this
+/// function.
 unsafe fn put_part(memory: *mut PartHeader, segment: usize, size: usize) -> *mut ContextNode {
     let length = nodes_in(segment) * size_of::<ContextNode>();
     let first: usize = (0..segment).map(nodes_in).sum();

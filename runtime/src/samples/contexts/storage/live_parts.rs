@@ -61,8 +61,8 @@ pub(crate) struct PartHeader {
 }
 
 impl PartHeader {
-    /// Makes a part of `length` bytes, whose content is there already. The tag is stored last, so a reader finds either what was there
-    /// before or this part.
+    /// Makes a part of `length` bytes, whose content is there already. The tag is stored last, so a reader finds either
+    /// what was there before or this part.
     pub(crate) fn set(&self, tag: Tag, length: usize) {
         let [a, b, c, d] = tag;
         self.length.store(length as u64, Release);
@@ -128,8 +128,8 @@ impl LiveParts {
         }
     }
 
-    /// Makes the parts: sums for a profile with bins at these addresses, room for mappings, for `threads` threads, and for other
-    /// parts to come.
+    /// Makes the parts: sums for a profile with bins at these addresses, room for mappings, for `threads` threads, and
+    /// for other parts to come.
     ///
     /// # Safety
     ///

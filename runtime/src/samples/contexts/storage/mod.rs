@@ -1,5 +1,6 @@
-//! The memory of the tree of calling contexts, and of what belongs to the tree: the sums, the list of threads, and their copies in the
-//! live side file. `live_nodes` and `live_parts` are the parts of that file that the process changes in memory.
+//! The memory of the tree of calling contexts, and of what belongs to the tree: the sums, the list of threads, and
+//! their copies in the live side file. `live_nodes` and `live_parts` are the parts of that file that the process
+//! changes in memory.
 
 mod live_changes;
 mod live_nodes;
@@ -35,11 +36,11 @@ resets! {
     pub(crate) static CONTEXTS: Reset<Contexts> = Reset::new();
 }
 
-/// Marks the address of a node as a place: the object is in the bits from [`OBJECT_SHIFT`] on, the address in the object
-/// in the bits below.
+/// Marks the address of a node as a place: the object is in the bits from [`OBJECT_SHIFT`] on, the address in the
+/// object in the bits below.
 pub(crate) const PLACE: u64 = 1 << 63;
-/// Marks an address that was counted while a thread was in `dlclose`: an object that is loaded at that moment may have the
-/// address of an object that is just gone.
+/// Marks an address that was counted while a thread was in `dlclose`: an object that is loaded at that moment may have
+/// the address of an object that is just gone.
 pub(crate) const WHILE_CLOSING: u64 = 1 << 62;
 /// The lowest bit of the object's number.
 pub(crate) const OBJECT_SHIFT: u32 = 48;
@@ -50,8 +51,8 @@ pub(crate) const MOST_NODES: u32 = (FIRST << SEGMENTS) as u32 - FIRST as u32 - 1
 pub(crate) const GROUP: u32 = 1024;
 const GROUPS: usize = (MOST_NODES / GROUP) as usize + 1;
 
-/// Nodes, and the heads of their hash lists. There are as many heads as nodes, a power of two. A list has only nodes of its
-/// own segment.
+/// Nodes, and the heads of their hash lists. There are as many heads as nodes, a power of two. A list has only nodes of
+/// its own segment.
 pub(crate) struct Segment<'a> {
     pub(crate) heads: &'a [AtomicU32],
     pub(crate) nodes: &'a [ContextNode],
@@ -100,8 +101,8 @@ impl ContextTree {
             return None;
         }
         let (length, in_file) = (nodes_in(number), self.live.nodes(number));
-        // SAFETY: the memory has this size and is aligned to a page, or to a node in the live file; zeros are valid heads and nodes.
-        // The memory is never freed.
+        // SAFETY: the memory has this size and is aligned to a page, or to a node in the live file; zeros are valid
+        // heads and nodes. The memory is never freed.
         unsafe {
             let nodes = if in_file.is_null() { start.byte_add(size_of_heads(number)).cast() } else { in_file };
             let heads = slice::from_raw_parts(start.cast(), length);
@@ -109,7 +110,8 @@ impl ContextTree {
         }
     }
 
-    /// A segment, which is mapped if necessary; `None` if there is no memory, or no room in the live side file. Async-signal-safe.
+    /// A segment, which is mapped if necessary; `None` if there is no memory, or no room in the live side file.
+    /// Async-signal-safe.
     pub(crate) fn segment_or_new(&self, number: usize) -> Option<Segment<'_>> {
         let place = self.segments.get(number)?;
         if place.load(Relaxed).is_null() {
@@ -238,8 +240,9 @@ impl Contexts {
         self.live.forget();
     }
 
-    /// Copies nodes and sums from the live side file to memory of their own, so that the file can be emptied. The result is false if
-    /// there is no memory for that; then nothing has changed. Call this when no ticks are counted any more.
+    /// Copies nodes and sums from the live side file to memory of their own, so that the file can be emptied. The
+    /// result is false if there is no memory for that; then nothing has changed. Call this when no ticks are counted
+    /// any more.
     pub(crate) fn leave_file(&self) -> bool {
         if !self.tree.live.copy() {
             return false;

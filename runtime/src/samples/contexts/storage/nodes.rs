@@ -5,7 +5,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// A node of the tree, as a part NODE of a live side file has it. A node of zeros is not used.
 #[repr(C)]
 pub(crate) struct ContextNode {
-    /// The run-time address of code, or a place: see [`PLACE`](super::PLACE). Stored last: a node with an address has a parent.
+    /// The run-time address of code, or a place: see [`PLACE`](super::PLACE). Stored last: a node with an address has a
+    /// parent.
     pub(crate) address: AtomicU64,
     /// The number of the parent, which is lower than the node's own; 0 for the root.
     pub(crate) parent: AtomicU32,

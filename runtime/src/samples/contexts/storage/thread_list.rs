@@ -14,8 +14,8 @@ pub(crate) const NAMES: usize = 256;
 /// The index of the entry of all other threads, which is the last entry.
 pub(crate) const OTHERS: usize = THREADS + NAMES;
 
-/// The counts of a thread, or of several threads of one name. An entry of zeros is free. Entries are never removed, because nodes of
-/// the tree refer to them.
+/// The counts of a thread, or of several threads of one name. An entry of zeros is free. Entries are never removed,
+/// because nodes of the tree refer to them.
 pub(crate) struct ThreadEntry {
     /// The system's number of the thread; 0 in an entry of a name. An entry is found once it is the latest of its list.
     pub(crate) number: AtomicI32,
@@ -28,7 +28,8 @@ pub(crate) struct ThreadEntry {
     pub(crate) ticks: AtomicU64,
     /// For the entry of a name, the number of threads with calls.
     pub(crate) threads: AtomicU64,
-    /// 1 + the index of the latest entry of a thread whose number modulo [`THREADS`] is the index of this entry; 0 for none.
+    /// 1 + the index of the latest entry of a thread whose number modulo [`THREADS`] is the index of this entry; 0 for
+    /// none.
     pub(crate) latest: AtomicU32,
     /// 1 + the index of the entry that was the latest of the list before this one.
     pub(crate) before: AtomicU32,

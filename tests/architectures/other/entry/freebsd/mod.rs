@@ -1,5 +1,5 @@
-//! The items that the runtime needs of an architecture in `entry/freebsd/`. `tests/tests/house/architectures.rs` compiles this file;
-//! nothing runs it.
+//! The items that the runtime needs of an architecture in `entry/freebsd/`. `tests/tests/house/architectures.rs`
+//! compiles this file; nothing runs it.
 
 use super::exec_lists::{execute_list, execute_list_with_environment, search_list};
 use super::fork::{COPIES_MEMORY, DECIDING_FLAGS, failed, rfork_copy};

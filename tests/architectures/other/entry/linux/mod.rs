@@ -1,5 +1,5 @@
-//! The items that the runtime needs of an architecture in `entry/linux/`. `tests/tests/house/architectures.rs` compiles this file; nothing
-//! runs it.
+//! The items that the runtime needs of an architecture in `entry/linux/`. `tests/tests/house/architectures.rs` compiles
+//! this file; nothing runs it.
 #![cfg(feature = "start")]
 
 use super::seccomp::{NUMBERS, SPECIAL, failed, make, special};

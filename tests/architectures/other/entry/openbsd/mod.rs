@@ -1,5 +1,5 @@
-//! The items that the runtime needs of an architecture in `entry/openbsd/`. `tests/tests/house/architectures.rs` compiles this file;
-//! nothing runs it.
+//! The items that the runtime needs of an architecture in `entry/openbsd/`. `tests/tests/house/architectures.rs`
+//! compiles this file; nothing runs it.
 #![cfg(feature = "start")]
 
 use super::start::start;
