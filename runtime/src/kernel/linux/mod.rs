@@ -12,7 +12,14 @@ reset_list! { sampler, sampler::account, sampler::process, sampler::ring }
 
 /// The default form of the file: the buffer as it is, or the GNU form if a bin has overflowed.
 pub(crate) fn form(has_overflowed: bool) -> Form {
-    if has_overflowed { Form::Gnu } else { Form::OpenBsd }
+    if cfg!(feature = "preload") {
+        // Most of a large program has no samples.
+        Form::GnuParts
+    } else if has_overflowed {
+        Form::Gnu
+    } else {
+        Form::OpenBsd
+    }
 }
 
 /// Prints that the first call of `profil` failed.
