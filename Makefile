@@ -106,13 +106,16 @@ endif
 	@"$(GENERATOR)" --generate=zsh >"$(DIST)/share/zsh/site-functions/_$(GPROF_NAME)"
 	@"$(GENERATOR)" --generate=fish >"$(DIST)/share/fish/vendor_completions.d/$(GPROF_NAME).fish"
 
-# The program that profiles any program, on Linux.
+# The program that profiles any program, on Linux. GMON_RUN_PROGRAM is a gmon-run that has been built.
+GMON_RUN_PROGRAM ?=
 gmon-run:
 ifeq ($(SYSTEM),Linux)
+ifeq ($(GMON_RUN_PROGRAM),)
 	options=$$(MAKEFLAGS= sh packaging/remap.sh "$(TARGET)") && MAKEFLAGS= CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release \
 		--package gmon-run $(addprefix --target ,$(GPROF_TARGET))
+endif
 	@mkdir -p "$(DIST)/bin"
-	@cp -f "$(TARGET)/$(GPROF_TARGET)/release/gmon-run" "$(DIST)/bin/gmon-run"
+	@cp -f "$(or $(GMON_RUN_PROGRAM),$(TARGET)/$(GPROF_TARGET)/release/gmon-run)" "$(DIST)/bin/gmon-run"
 endif
 
 # Where shells look for completions, below share/.

@@ -42,10 +42,18 @@ impl fmt::Display for Error {
                 write!(out, "{}: cannot make the directory of the profiles: {why} (-o names another)", path.display())
             }
             Error::NoRuntime(path) => {
-                write!(out, "{}: no such file: install gmon-run together with the directory lib/gmon", path.display())
+                write!(
+                    out,
+                    "{}: no such file: install gmon-run together with the directory lib/gmon, or set GMON_RUN_LIBRARY",
+                    path.display()
+                )
             }
             Error::RuntimesName(path) => {
-                write!(out, "{}: the dynamic linker accepts no path with a blank or a colon: move the file", path.display())
+                write!(
+                    out,
+                    "{}: the dynamic linker accepts no path with a blank or a colon: move the file",
+                    path.display()
+                )
             }
             Error::Wait(why) => write!(out, "cannot wait for the program: {why}"),
         }

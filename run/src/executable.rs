@@ -61,7 +61,8 @@ impl Executable {
     /// When there is no such program, or when it cannot be executed.
     pub(crate) fn find(name: &OsStr) -> Result<Executable, Error> {
         let path = if name.as_bytes().contains(&b'/') { PathBuf::from(name) } else { in_search_path(name)? };
-        let is_executable = fs::metadata(&path).map(|status| status.is_file() && status.permissions().mode() & 0o111 != 0);
+        let is_executable =
+            fs::metadata(&path).map(|status| status.is_file() && status.permissions().mode() & 0o111 != 0);
         match is_executable {
             Ok(true) => {}
             Ok(false) => return Err(Error::NotExecutable(path, io::ErrorKind::PermissionDenied.into())),
@@ -149,9 +150,10 @@ fn inspect_elf(bytes: &[u8]) -> Option<(Option<Hindrance>, Vec<String>)> {
     if !segments.iter().any(|segment| segment.p_type(endian) == elf::PT_INTERP) {
         return Some((Some(Hindrance::Static), Vec::new()));
     }
-    let is_go = segments.iter().filter_map(|segment| segment.notes(endian, bytes).ok().flatten()).any(|mut notes| {
-        std::iter::from_fn(|| notes.next().ok().flatten()).any(|note| note.name() == b"Go")
-    });
+    let is_go = segments
+        .iter()
+        .filter_map(|segment| segment.notes(endian, bytes).ok().flatten())
+        .any(|mut notes| std::iter::from_fn(|| notes.next().ok().flatten()).any(|note| note.name() == b"Go"));
     let sections = header.sections(endian, bytes).ok();
     let dynamic = sections.as_ref().and_then(|sections| sections.dynamic(endian, bytes).ok().flatten());
     let mut needed = Vec::new();

@@ -10,11 +10,17 @@ use crate::arguments::{Arguments, Children};
 use crate::error::Error;
 use crate::executable::Executable;
 
-/// The shared object, from the directory of gmon-run; `make install` with other directories writes the path here.
-const RUNTIME: &str = match option_env!("GMON_RUN_LIBRARY") {
-    Some(path) => path,
-    None => "../lib/gmon/libgmon-run.so",
-};
+/// Where the shared object is, from the directory of gmon-run: as `make install` has it, and as distributions have it.
+#[cfg(target_arch = "x86_64")]
+const PLACES: [&str; 3] = ["../lib/gmon", "../lib64/gmon", "../lib/x86_64-linux-gnu/gmon"];
+#[cfg(not(target_arch = "x86_64"))]
+const PLACES: [&str; 3] = ["../lib/gmon", "../lib64/gmon", "../lib/aarch64-linux-gnu/gmon"];
+
+/// The name of the shared object.
+const NAME: &str = "libgmon-run.so";
+
+/// The variable that names the shared object, for installations in other places.
+const VARIABLE: &str = "GMON_RUN_LIBRARY";
 
 /// The objects that the dynamic linker loads first, as in `LD_PRELOAD`.
 ///
@@ -22,8 +28,15 @@ const RUNTIME: &str = match option_env!("GMON_RUN_LIBRARY") {
 ///
 /// When the shared object is not there, or when the dynamic linker cannot take its path.
 pub(crate) fn preload(executable: &Executable) -> Result<OsString, Error> {
-    let own = env::current_exe().unwrap_or_default();
-    let path = own.parent().unwrap_or(Path::new("/")).join(RUNTIME);
+    let path = match env::var_os(VARIABLE) {
+        Some(path) => PathBuf::from(path),
+        None => {
+            let own = env::current_exe().unwrap_or_default();
+            let own = own.parent().unwrap_or(Path::new("/"));
+            let mut places = PLACES.iter().map(|place| own.join(place).join(NAME));
+            places.find(|path| path.exists()).unwrap_or_else(|| own.join(PLACES[0]).join(NAME))
+        }
+    };
     let path = fs::canonicalize(&path).map_err(|_| Error::NoRuntime(path))?;
     if path.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b' ' | b':')) {
         return Err(Error::RuntimesName(path));

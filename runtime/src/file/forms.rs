@@ -30,6 +30,7 @@ pub(crate) enum Form {
     /// GNU's: counts that do not fit a counter are continued in further records.
     Gnu,
     /// GNU's, with a record for each part of the program that has samples.
+    #[cfg(any(test, feature = "preload"))]
     GnuParts,
 }
 
@@ -43,6 +44,15 @@ impl Form {
             b"gnu" => Some(Form::Gnu),
             _ => None,
         }
+    }
+
+    /// Whether the file has GNU's records.
+    fn has_gnu_records(self) -> bool {
+        #[cfg(any(test, feature = "preload"))]
+        if self == Form::GnuParts {
+            return true;
+        }
+        self == Form::Gnu
     }
 }
 
@@ -137,6 +147,7 @@ pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Wri
     let mut out = Writer::new(file);
     let sampled = match form {
         Form::Gnu => gnu_samples(&mut out, profile),
+        #[cfg(any(test, feature = "preload"))]
         Form::GnuParts => gnu_parts(&mut out, profile),
         Form::FreeBsd if profile.bins.carries.is_some() => wide_samples(&mut out, profile),
         Form::FreeBsd => samples(&mut out, profile, 16),
@@ -155,7 +166,7 @@ pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Wri
 /// The arcs.
 fn arcs(out: &mut Writer, profile: &Finished<'_>, form: Form) {
     let all = || profile.all_arcs().map(encoded);
-    if matches!(form, Form::Gnu | Form::GnuParts) {
+    if form.has_gnu_records() {
         for arc in all() {
             let Ok(()) = gnu_arc(out, &arc);
         }
@@ -205,9 +216,11 @@ fn wide_samples(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
 
 /// The number of bins in a record of [`Form::GnuParts`]. Records of all processes begin at multiples of this number, so that readers can
 /// add them up: histograms of different programs' runs must be of the same range, or must not overlap.
+#[cfg(any(test, feature = "preload"))]
 const PART: usize = 128;
 
 /// Writes GNU's header, and histograms of the parts that have samples. The first part is always there, because it has the rate.
+#[cfg(any(test, feature = "preload"))]
 fn gnu_parts(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
     let mut sampled = Sampled::default();
     gnu_header(out);
@@ -215,7 +228,8 @@ fn gnu_parts(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
     let range = profile.header;
     let size = range.hpc.wrapping_sub(range.lpc).checked_div(samples.len()).unwrap_or(0);
     for first in (0..samples.len()).step_by(PART) {
-        let is_touched = touched.and_then(|touched| touched.get(first / STRETCH)).is_none_or(|mark| mark.load(Relaxed) != 0);
+        let is_touched =
+            touched.and_then(|touched| touched.get(first / STRETCH)).is_none_or(|mark| mark.load(Relaxed) != 0);
         let end = samples.len().min(first + PART);
         let part = |all: Option<&[AtomicU16]>, bin: usize| {
             let number = all.and_then(|all| all.get(bin));

@@ -53,8 +53,9 @@ fn find() {
         return;
     }
     // SAFETY: the kernel has loaded this number of program headers of this size there, and nobody changes them.
-    let headers = (0..number)
-        .map(|index| unsafe { &*core::ptr::with_exposed_provenance::<ProgramHeader>(start.wrapping_add(index * size)) });
+    let headers = (0..number).map(|index| unsafe {
+        &*core::ptr::with_exposed_provenance::<ProgramHeader>(start.wrapping_add(index * size))
+    });
     let (mut bias, mut base, mut end) = (0, 0, 0);
     for header in headers {
         match header.kind {

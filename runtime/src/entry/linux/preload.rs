@@ -240,12 +240,15 @@ fn created(start: usize, argument: usize, create: impl FnOnce(usize, usize) -> c
     result
 }
 
-type RegisterAtfork =
-    unsafe extern "C" fn(extern "C" fn(), extern "C" fn(), extern "C" fn(), *mut c_void) -> c_int;
+type RegisterAtfork = unsafe extern "C" fn(extern "C" fn(), extern "C" fn(), extern "C" fn(), *mut c_void) -> c_int;
 
 /// `pthread_atfork`, for the runtime itself: glibc has the function only in its static library, and musl has no `__register_atfork`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int {
+unsafe extern "C" fn pthread_atfork(
+    prepare: extern "C" fn(),
+    parent: extern "C" fn(),
+    child: extern "C" fn(),
+) -> c_int {
     let found = match next(REGISTER_ATFORK) {
         0 => next_definition(c"pthread_atfork"),
         found => found,

@@ -15,12 +15,12 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 #[cfg(feature = "start")]
 use super::{alternate_stacks, concurrent_exits, dispositions};
+#[cfg(not(feature = "preload"))]
+use crate::control::_mcleanup;
 #[cfg(feature = "start")]
 use crate::control::forbid_start;
 #[cfg(not(feature = "start"))]
 use crate::control::is_started;
-#[cfg(not(feature = "preload"))]
-use crate::control::_mcleanup;
 use crate::control::{after_fork_in_parent, before_fork, strings};
 use crate::entry::begin;
 use crate::file::remember_command;

@@ -44,7 +44,8 @@ mod tests {
 
     #[test]
     fn the_number_of_filters_is_in_the_kernels_file() {
-        let status = |seccomp: &str| filters(format!("Name:\tx\nNoNewPrivs:\t1\n{seccomp}Speculation:\tno\n").as_bytes());
+        let status =
+            |seccomp: &str| filters(format!("Name:\tx\nNoNewPrivs:\t1\n{seccomp}Speculation:\tno\n").as_bytes());
         assert_eq!(status("Seccomp:\t0\nSeccomp_filters:\t0\n"), Some(0));
         assert_eq!(status("Seccomp:\t2\nSeccomp_filters:\t12\n"), Some(12));
         assert_eq!(status("Seccomp:\t2\n"), Some(1), "before Linux 5.9");
