@@ -49,7 +49,7 @@ SYSTEM := $(shell uname -s)
 PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: all demo demo-sqlite test check check-bsd dist install uninstall vendor licenses fuzz mutants bench clean runtime runtime-aarch64 gprof tools documents
+.PHONY: all demo demo-sqlite test check check-bsd dist install uninstall vendor licenses fuzz mutants bench clean runtime runtime-aarch64 gprof gmon-run tools documents
 .PHONY: headers runtime-Linux runtime-FreeBSD runtime-OpenBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64 runtime-openbsd-aarch64
 
 all: dist
@@ -72,7 +72,7 @@ check:
 check-bsd:
 	@$(if $(filter check,$(MAKECMDGOALS)),:,INSTALL=$(or $(INSTALL),yes) sh tests/check.sh bsd)
 
-dist: runtime gprof tools documents
+dist: runtime gprof gmon-run tools documents
 
 # All documents are staged in one directory, so links to docs/ in the documents of other directories lose docs/. The
 # copies of read-only sources are read-only, so cp needs -f the next time.
@@ -110,6 +110,18 @@ endif
 	@"$(GENERATOR)" --generate=zsh >"$(DIST)/share/zsh/site-functions/_$(GPROF_NAME)"
 	@"$(GENERATOR)" --generate=fish >"$(DIST)/share/fish/vendor_completions.d/$(GPROF_NAME).fish"
 
+# The program that profiles any program, on Linux. GMON_RUN_PROGRAM is a gmon-run that has been built.
+GMON_RUN_PROGRAM ?=
+gmon-run:
+ifeq ($(SYSTEM),Linux)
+ifeq ($(GMON_RUN_PROGRAM),)
+	options=$$(MAKEFLAGS= sh packaging/remap.sh "$(TARGET)") && MAKEFLAGS= CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release \
+		--package gmon-run $(addprefix --target ,$(GPROF_TARGET))
+endif
+	@mkdir -p "$(DIST)/bin"
+	@cp -f "$(or $(GMON_RUN_PROGRAM),$(TARGET)/$(GPROF_TARGET)/release/gmon-run)" "$(DIST)/bin/gmon-run"
+endif
+
 # Where shells look for completions, below share/.
 COMPLETIONS = bash-completion/completions zsh/site-functions fish/vendor_completions.d
 
@@ -141,6 +153,12 @@ RUSTC_RUNTIME = MAKEFLAGS= $(CARGO) rustc --package gmon-runtime --profile runti
 RUSTC_OBJECT = MAKEFLAGS= RUSTFLAGS="$(RUSTFLAGS) $(SMALL) -C jump-tables=no" $(CARGO) rustc --profile runtime --crate-type staticlib
 RUSTC_PROFIL = $(RUSTC_OBJECT) --package gmon-profil --features object
 
+# gmon-run loads the runtime as a shared object into any program. The object needs no library and no version of a symbol, and all symbols
+# that it needs are weak, so each C library accepts the object. The object's own calls do not go to functions of other objects with the
+# same names; only the address of sigaction is that which the program sees.
+SHARED = -shared -soname libgmon-run.so -z now -z relro -z nodelete -z noexecstack --hash-style=both --build-id --eh-frame-hdr \
+	-Bsymbolic --dynamic-list=runtime/visible-run.txt
+
 # The objects have no jump tables, so a test can follow every branch below mcount and in signal handlers.
 # $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with these cargo options, takes the archive from the
 # directory BUILT, and stages the objects in LIBRARY.
@@ -161,6 +179,10 @@ define objects
 	@$(5) $(PROFIL) "$(2)/calls.o" "$(2)/profil.o"
 	@rm -f "$(3)/libgmon.a"
 	@$(6) rcs "$(3)/libgmon.a" "$(2)/gmon.o" "$(2)/profil.o"
+	$(RUSTC_OBJECT) --package gmon-runtime $(1) --features preload
+	@$(4) -r -T runtime/merge.ld -u mcount -o "$(2)/run.o" "$(2)/libgmon_runtime.a"
+	@$(5) --strip-debug --keep-global-symbols=runtime/exports-run.txt --weaken "$(2)/run.o" "$(2)/weak.o"
+	@$(4) $(SHARED) -o "$(3)/libgmon-run.so" "$(2)/weak.o"
 endef
 
 runtime: runtime-$(SYSTEM) headers

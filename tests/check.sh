@@ -14,18 +14,19 @@ parts=$*
 cargo=${CARGO:-cargo}
 . tests/check/steps.sh
 . tests/check/install.sh
-# The tests take the gprof that the first lane compiles, and the objects that the second stages.
+# The tests take the gprof and the gmon-run that the first lane compiles, and the objects that the second stages.
 GPROF_BIN=$target/debug/gprof
 GMON_STAGED="tools documents runtime"
 is_checked() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac }
 ! is_checked bsd || GMON_STAGED="$GMON_STAGED $(printf 'runtime-%s ' freebsd-amd64 freebsd-aarch64 openbsd-amd64 openbsd-aarch64)"
-export GPROF_BIN GMON_STAGED
+GMON_RUN_BIN=$target/debug/gmon-run
+export GPROF_BIN GMON_RUN_BIN GMON_STAGED
 
 # All programs with tests but those for the BSDs.
 others=$(for name in tests/tests/*/; do basename "$name"; done | grep -v '^bsd$')
 others="--lib --bins --examples --test all --test corpus --test large_images --test script $(printf -- '--test %s ' $others)"
 
-compile() { "$cargo" test --workspace --no-run; }
+compile() { "$cargo" test --workspace --no-run && "$cargo" build --workspace --bin gmon-run; }
 bsd_tests() { sh tests/check/tests.sh bsd --test bsd; }
 
 tests() {

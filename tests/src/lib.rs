@@ -253,6 +253,16 @@ pub fn gprof() -> &'static Path {
     })
 }
 
+/// The `gmon-run` of this project: the one in `GMON_RUN_BIN`, or a fresh build.
+///
+/// # Panics
+///
+/// If it cannot be built.
+pub fn gmon_run() -> &'static Path {
+    static GMON_RUN: OnceLock<PathBuf> = OnceLock::new();
+    GMON_RUN.get_or_init(|| std::env::var_os("GMON_RUN_BIN").map_or_else(|| built("gmon-run"), PathBuf::from))
+}
+
 /// Builds a program in the build profile of this test. Returns the path of the program.
 ///
 /// Cargo builds the program as a part of the workspace, with the features that `cargo test --workspace` gives the

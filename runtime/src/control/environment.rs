@@ -124,7 +124,7 @@ fn take<'a>(place: &mut Option<&'a CStr>, variable: &'a CStr, name: &[u8]) {
 /// # Safety
 ///
 /// `array` must be null or such an array of C strings, and the array and the strings must not change during `'a`.
-pub(crate) unsafe fn strings<'a>(array: *const *const c_char) -> impl Iterator<Item = &'a CStr> {
+pub(crate) unsafe fn strings<'a>(array: *const *const c_char) -> impl Iterator<Item = &'a CStr> + Clone {
     let mut next = array;
     core::iter::from_fn(move || {
         // SAFETY: the caller's promise; the iterator stops at the end of the array.

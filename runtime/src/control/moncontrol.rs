@@ -253,7 +253,9 @@ extern "C" fn __moncontrol(mode: c_int) {
 /// `void _mcleanup(void)`: stops profiling for good and writes the file. The start-up code calls the function at
 /// exit; only the first call has an effect. A call while another thread writes waits for that thread. In a child that
 /// shares its parent's profile (made by `vfork`, or without the C library's `fork`), the function does nothing.
-#[unsafe(no_mangle)]
+///
+/// In a shared object, the name belongs to another function: see `entry/linux/preload`.
+#[cfg_attr(not(feature = "preload"), unsafe(no_mangle))]
 pub(crate) extern "C" fn _mcleanup() {
     if let Some(buffer) = current().filter(|_| !is_complete() && is_ours()) {
         exclusively(DONE, &mut || {

@@ -1,11 +1,12 @@
-//! The conversions in `GMON_OUT_PREFIX`: `%r`, `%h`, `%p`, and `%%`.
+//! The conversions in `GMON_OUT_PREFIX`: `%r`, `%h`, `%p`, `%n`, `%b`, and `%%`.
 
 use core::slice;
 
 use crate::file::names::{NAME_SIZE, NUMBER};
 use crate::file::{Naming, Output};
 use crate::message::say;
-use crate::os::{process_id, push_host_name};
+use crate::objects::program;
+use crate::os::{process_id, push_host_name, push_program_path};
 use crate::text::Text;
 
 /// What was replaced in a value.
@@ -35,7 +36,7 @@ pub(super) fn set(output: &mut Output, value: &[u8], rank: Option<u32>) {
             output.prefix.clear();
             output.prefix.push(value);
             let why: &[u8] =
-                b" is not %r, %h, %p or %% (a percent sign): using the value as it is, and the process number";
+                b" is not %r, %h, %p, %n, %b or %% (a percent sign): using the value as it is, and the process number";
             Some((conversion, why))
         }
     };
@@ -66,13 +67,22 @@ fn convert<'a>(prefix: &mut Text<NAME_SIZE>, value: &'a [u8], rank: Option<u32>)
                 prefix.push(&[NUMBER]);
                 replaced.has_number = true;
             }
+            b'n' => push_program(prefix),
+            b'b' => prefix.push_hexadecimal(u64::from(program::build()), 8),
             b'%' => prefix.push(b"%"),
             _ => return Err(value.get(value.len() - rest.len() - 2..value.len() - rest.len()).unwrap_or(b"%")),
         }
-        replaced.is_any |= *kind != b'%';
+        replaced.is_any |= !matches!(kind, b'n' | b'b' | b'%');
         left = rest;
     }
     Ok(replaced)
+}
+
+/// Appends the name of the executable file, which is the same under all names by which users call the program.
+fn push_program(prefix: &mut Text<NAME_SIZE>) {
+    let mut path = Text::<256>::new();
+    push_program_path(&mut path);
+    prefix.push(path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default());
 }
 
 /// Appends the name of the machine, which must not name another directory.

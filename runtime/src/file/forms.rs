@@ -29,6 +29,9 @@ pub(crate) enum Form {
     Bsd,
     /// GNU's: counts that do not fit a counter are continued in further records.
     Gnu,
+    /// GNU's, with a record for each part of the program that has samples.
+    #[cfg(any(test, feature = "preload"))]
+    GnuParts,
 }
 
 impl Form {
@@ -41,6 +44,15 @@ impl Form {
             b"gnu" => Some(Form::Gnu),
             _ => None,
         }
+    }
+
+    /// Whether the file has GNU's records.
+    fn has_gnu_records(self) -> bool {
+        #[cfg(any(test, feature = "preload"))]
+        if self == Form::GnuParts {
+            return true;
+        }
+        self == Form::Gnu
     }
 }
 
@@ -135,6 +147,8 @@ pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Wri
     let mut out = Writer::new(file);
     let sampled = match form {
         Form::Gnu => gnu_samples(&mut out, profile),
+        #[cfg(any(test, feature = "preload"))]
+        Form::GnuParts => gnu_parts(&mut out, profile),
         Form::FreeBsd if profile.bins.carries.is_some() => wide_samples(&mut out, profile),
         Form::FreeBsd => samples(&mut out, profile, 16),
         Form::Bsd => samples(&mut out, profile, 0),
@@ -152,7 +166,7 @@ pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Wri
 /// The arcs.
 fn arcs(out: &mut Writer, profile: &Finished<'_>, form: Form) {
     let all = || profile.all_arcs().map(encoded);
-    if form == Form::Gnu {
+    if form.has_gnu_records() {
         for arc in all() {
             let Ok(()) = gnu_arc(out, &arc);
         }
@@ -197,6 +211,47 @@ fn wide_samples(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
             Part::Count(count) => out.put(&count.to_ne_bytes()),
         }
     });
+    sampled
+}
+
+/// The number of bins in a record of [`Form::GnuParts`]. Records of all processes begin at multiples of this number, so that readers can
+/// add them up: histograms of different programs' runs must be of the same range, or must not overlap.
+#[cfg(any(test, feature = "preload"))]
+const PART: usize = 128;
+
+/// Writes GNU's header, and histograms of the parts that have samples. The first part is always there, because it has the rate.
+#[cfg(any(test, feature = "preload"))]
+fn gnu_parts(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
+    let mut sampled = Sampled::default();
+    gnu_header(out);
+    let Bins { samples, carries, touched } = profile.bins;
+    let range = profile.header;
+    let size = range.hpc.wrapping_sub(range.lpc).checked_div(samples.len()).unwrap_or(0);
+    for first in (0..samples.len()).step_by(PART) {
+        let is_touched =
+            touched.and_then(|touched| touched.get(first / STRETCH)).is_none_or(|mark| mark.load(Relaxed) != 0);
+        let end = samples.len().min(first + PART);
+        let part = |all: Option<&[AtomicU16]>, bin: usize| {
+            let number = all.and_then(|all| all.get(bin));
+            number.map_or(0, |number: &AtomicU16| number.load(Relaxed))
+        };
+        let count = |bin| u64::from(part(carries, bin)) << 16 | u64::from(part(Some(samples), bin));
+        let highest = if is_touched { (first..end).map(count).max().unwrap_or(0) } else { 0 };
+        if highest == 0 && first > 0 {
+            continue;
+        }
+        let lpc = range.lpc.wrapping_add(first * size);
+        let hpc = if end == samples.len() { range.hpc } else { range.lpc.wrapping_add(end * size) };
+        let header = GmonHdr { lpc, hpc, ..*range };
+        for histogram in 0..gnu_histograms(highest) {
+            out.gnu_histogram(&header, end - first);
+            for bin in first..end {
+                let count = gnu_bin(count(bin), histogram);
+                sampled.ticks += u64::from(count);
+                out.put(&count.to_ne_bytes());
+            }
+        }
+    }
     sampled
 }
 
@@ -324,6 +379,62 @@ mod tests {
             }
         }
         fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn parts_without_samples_are_left_out_and_all_begin_at_the_same_addresses() {
+        const BINS: usize = 4 * STRETCH + 10;
+        let samples: Vec<_> = (0..BINS).map(|_| AtomicU16::new(0)).collect();
+        let carries: Vec<_> = (0..BINS).map(|_| AtomicU16::new(0)).collect();
+        let touched: Vec<_> = (0..BINS.div_ceil(STRETCH)).map(|_| AtomicU8::new(0)).collect();
+        // The last bin of a part, the first bin of the next part, and the last bin of all.
+        let places = [(2 * STRETCH + 3 * PART - 1, 5), (2 * STRETCH + 3 * PART, 7), (BINS - 1, 9)];
+        for (bin, count) in places {
+            samples[bin].store(count, Relaxed);
+            touched[bin / STRETCH].store(2, Relaxed);
+        }
+        carries[BINS - 1].store(1, Relaxed);
+        let header = GmonHdr {
+            lpc: 0x1000,
+            hpc: 0x1000 + 4 * BINS,
+            ncnt: (40 + 2 * BINS) as i32,
+            version: GMONVERSION,
+            profrate: 250,
+            totarc: size_of_val(&ARCS) as i32,
+            spare: [0; 2],
+        };
+        let path = std::env::temp_dir().join(format!("gmon-forms-parts-{}", std::process::id()));
+        let _alone = ONE_AT_A_TIME.lock();
+        let file = File::create(&path).unwrap();
+        let bins = Bins { samples: &samples, carries: Some(&carries), touched: Some(&touched) };
+        let finished = Finished { header: &header, bins, arcs: [&ARCS, &[]] };
+        let (written, sampled) = write(Fd(file.as_raw_fd()), &finished, Form::GnuParts).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert_eq!((written, sampled), (whole(&bytes), Sampled { ticks: 21 + 65536, clamped: 0 }));
+        let encoding = gmon::detect(&bytes, &Hints::default()).unwrap().encoding();
+        assert_eq!(encoding.form, gmon::Form::Gnu);
+        let profile = gmon::read_as(&bytes, encoding).unwrap();
+        let start = |bin: usize| 0x1000 + 4 * bin as u64;
+        let ranges: std::collections::BTreeMap<_, _> =
+            profile.histograms().iter().map(|part| ((part.lowpc(), part.highpc()), part.total())).collect();
+        let expected = [
+            ((start(0), start(PART)), 0),
+            ((start(2 * STRETCH + 2 * PART), start(2 * STRETCH + 3 * PART)), 5),
+            ((start(2 * STRETCH + 3 * PART), start(2 * STRETCH + 4 * PART)), 7),
+            ((start(4 * STRETCH), start(BINS)), 9 + 65536),
+        ];
+        let mut all = profile.histograms().to_vec();
+        all.sort_by_key(gmon::Histogram::lowpc);
+        let total = |range: &(u64, u64)| {
+            all.iter().filter(|part| (part.lowpc(), part.highpc()) == *range).map(gmon::Histogram::total).sum::<i128>()
+        };
+        assert_eq!(ranges.keys().copied().collect::<Vec<_>>(), expected.map(|(range, _)| range));
+        for (range, count) in expected {
+            assert_eq!(total(&range), count, "{range:x?}");
+        }
+        assert!(all.iter().all(|part| part.unit().profrate == 250));
+        assert_eq!(profile.arcs().iter().map(|arc| arc.count).sum::<u64>(), 10_000_000_007);
     }
 
     #[test]

@@ -208,6 +208,12 @@ pub(crate) fn enter_this_thread(blocked: SignalSet) -> bool {
     record().or_else(|| make_record(blocked)).is_some()
 }
 
+/// Gives this thread, which has just begun, a record and a timer.
+#[allow(dead_code, reason = "only a runtime in a shared object hears of new threads")]
+pub(crate) fn enter_new_thread() {
+    let _ = record_or_new();
+}
+
 /// This thread's record; `None` if there is no memory for a record, and in the child of a vfork without a record: to
 /// the child, all threads of its parent seem to be gone.
 fn record_or_new() -> Option<&'static Thread> {

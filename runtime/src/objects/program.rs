@@ -105,8 +105,14 @@ pub(crate) fn linker_data() -> Option<usize> {
     (*address != 0).then_some(*address)
 }
 
-/// Whether the program has the note that allows profiling, which the start-up objects contain.
+/// Whether the program may be profiled: a runtime in a shared object was asked to profile any program; other programs have the note
+/// of the start-up objects.
 pub fn may_be_profiled() -> bool {
+    cfg!(feature = "preload") || has_start_object()
+}
+
+/// Whether the program has the note that allows profiling, which the start-up objects contain.
+pub(crate) fn has_start_object() -> bool {
     note(PROFIL).is_some_and(<[u32]>::is_empty)
 }
 

@@ -4,6 +4,7 @@
 
 #[cfg(all(feature = "runtime", not(test)))]
 mod dynamic_linker;
+#[cfg_attr(feature = "preload", path = "loaded.rs")]
 pub(crate) mod linked;
 mod mapping;
 mod reserve;

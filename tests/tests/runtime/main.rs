@@ -13,6 +13,7 @@ mod endings;
 mod extremes;
 mod files;
 mod filters;
+mod gmon_run;
 mod identity;
 mod live;
 mod lives;

@@ -7,6 +7,7 @@ mod passing_handler;
 mod stack;
 // Only the runtime records calls.
 #[cfg(any(test, feature = "runtime"))]
+#[cfg_attr(feature = "preload", path = "thread_of_object.rs")]
 mod thread;
 mod valgrind;
 #[cfg(all(feature = "runtime", not(test)))]
@@ -23,7 +24,7 @@ pub(crate) use thread::{set_table, set_word, set_word_once, word};
 pub(crate) use valgrind::is_in_valgrind;
 #[cfg(all(feature = "runtime", not(test)))]
 pub(crate) use weak_symbols::dlsym_address;
-#[cfg(all(feature = "start", not(test)))]
+#[cfg(all(feature = "start", not(feature = "preload"), not(test)))]
 pub(crate) use weak_symbols::fini_address;
 
 /// The largest page size of kernels for this architecture.

@@ -9,7 +9,7 @@ pub(crate) extern "C" fn dlsym_address() -> usize {
 }
 
 /// The address of the section `.fini`; 0 in a program that has none.
-#[cfg(feature = "start")]
+#[cfg(all(feature = "start", not(feature = "preload")))]
 #[unsafe(naked)]
 pub(crate) extern "C" fn fini_address() -> usize {
     naked_asm!(".weak   _fini", "    mov     rax, qword ptr [rip + _fini@GOTPCREL]", "    ret",)

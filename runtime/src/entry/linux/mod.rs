@@ -3,7 +3,7 @@
 
 #[cfg(all(feature = "start", not(test)))]
 mod alternate_stacks;
-#[cfg(all(feature = "start", not(test)))]
+#[cfg(all(feature = "start", not(feature = "preload"), not(test)))]
 mod arrays;
 #[cfg(all(feature = "start", not(test)))]
 mod concurrent_exits;
@@ -12,6 +12,8 @@ mod dispositions;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
 pub(super) mod machine;
+#[cfg(all(feature = "preload", not(test)))]
+mod preload;
 #[cfg(all(feature = "start", not(test)))]
 mod seccomp;
 #[cfg(all(feature = "start", not(test)))]

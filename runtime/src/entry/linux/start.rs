@@ -4,18 +4,24 @@
 //! point is the runtime's. Otherwise (with musl, and with `gmon.o`, which has no entry point) the program's first
 //! constructor is [`begin_late`], and its last destructor is [`finish_early`].
 
+#[cfg(all(feature = "start", not(feature = "preload")))]
 use core::arch::global_asm;
 use core::ffi::{CStr, c_char, c_int, c_ulong};
+#[cfg(not(feature = "preload"))]
 use core::mem;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+#[cfg(not(feature = "preload"))]
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 #[cfg(feature = "start")]
 use super::{alternate_stacks, concurrent_exits, dispositions};
+#[cfg(not(feature = "preload"))]
+use crate::control::_mcleanup;
 #[cfg(feature = "start")]
 use crate::control::forbid_start;
 #[cfg(not(feature = "start"))]
 use crate::control::is_started;
-use crate::control::{_mcleanup, after_fork_in_parent, before_fork, strings};
+use crate::control::{after_fork_in_parent, before_fork, strings};
 use crate::entry::begin;
 use crate::file::remember_command;
 use crate::objects::program;
@@ -28,7 +34,7 @@ const AT_SECURE: c_ulong = 23;
 
 // The note that OpenBSD's kernel requires of a program that may be profiled: see `program`. The section has another
 // name than OpenBSD's, because debuggers take a program with that name for a program of OpenBSD.
-#[cfg(feature = "start")]
+#[cfg(all(feature = "start", not(feature = "preload")))]
 global_asm!(
     ".pushsection .note.gmon.profil,\"a\",%note",
     ".balign 4",
@@ -39,8 +45,10 @@ global_asm!(
 
 /// The function that glibc's dynamic linker registers for the exit, as the entry point received it; 0 in a static
 /// program, [`NOT_ENTERED`] if the entry point is not the runtime's.
+#[cfg(not(feature = "preload"))]
 pub(crate) static RTLD_FINI: Inherited<AtomicUsize> =
     Inherited::new("how the program was started", AtomicUsize::new(NOT_ENTERED));
+#[cfg(not(feature = "preload"))]
 const NOT_ENTERED: usize = 1;
 
 /// Whether the C library ran `.preinit_array`: it is glibc, or follows the same contract.
@@ -48,10 +56,12 @@ static BEGAN_FIRST: Inherited<AtomicBool> = Inherited::new("how the program was 
 
 /// The message of a static PIE that was linked with gcrt1.o, because the compiler does not know grcrt1.o. The message
 /// is a static: constants are found by addresses that are not relocated then.
+#[cfg(not(feature = "preload"))]
 pub(crate) static NOT_RELOCATED: Inherited<[u8; NOT_RELOCATED_LENGTH]> = Inherited::new(
     "how the program was started",
     *b"gmon: this static PIE was linked with gcrt1.o: link it with gmon-cc, or with -B.../lib/gmon/static-pie\n",
 );
+#[cfg(not(feature = "preload"))]
 pub(crate) const NOT_RELOCATED_LENGTH: usize = 103;
 
 unsafe extern "C" {
@@ -62,6 +72,8 @@ unsafe extern "C" {
 }
 
 /// Starts profiling. The C library calls this function before any constructor of the program.
+///
+/// A runtime in a shared object is called after the constructors of other objects.
 pub(crate) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
     BEGAN_FIRST.store(true, Relaxed);
     // SAFETY: the C library passes the arrays of the process's start, before other code of the process runs.
@@ -157,6 +169,7 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
 
 /// Ends profiling. The entry point passes this function to the C library in place of the dynamic linker's clean-up
 /// function, so the C library calls it last at exit.
+#[cfg(not(feature = "preload"))]
 pub(crate) unsafe extern "C" fn finish() {
     // SAFETY: null, or the function that the entry contract of the process passes, which takes no argument; the type
     // has the layout of a nullable function pointer.
@@ -169,6 +182,7 @@ pub(crate) unsafe extern "C" fn finish() {
 }
 
 /// Ends profiling if the C library will not call [`finish`]: as the last of the program's destructors.
+#[cfg(not(feature = "preload"))]
 pub(crate) unsafe extern "C" fn finish_early() {
     if !BEGAN_FIRST.load(Relaxed) || RTLD_FINI.load(Relaxed) == NOT_ENTERED {
         _mcleanup();

@@ -15,6 +15,31 @@ use crate::arch::FACTOR;
 use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
 use crate::ownership::OWN_WORD;
 
+/// Makes x13 the address of the thread's block.
+#[cfg(not(feature = "preload"))]
+macro_rules! block {
+    () => {
+        concat!(
+            "    mrs     x13, tpidr_el0\n",
+            "    add     x13, x13, #:tprel_hi12:gmon_thread, lsl #12\n",
+            "    add     x13, x13, #:tprel_lo12_nc:gmon_thread\n",
+        )
+    };
+}
+
+/// As above, in a shared object, where the distance of the block from the thread pointer is in memory.
+#[cfg(feature = "preload")]
+macro_rules! block {
+    () => {
+        concat!(
+            "    adrp    x13, :gottprel:gmon_thread\n",
+            "    ldr     x13, [x13, #:gottprel_lo12:gmon_thread]\n",
+            "    mrs     x14, tpidr_el0\n",
+            "    add     x13, x13, x14\n",
+        )
+    };
+}
+
 /// Records the call of the function that calls this after its prologue: gcc's `-pg`, clang's `-pg`.
 ///
 /// gcc passes frompc in x0; older versions of clang pass nothing. Both set up a frame record before the call, and
@@ -44,9 +69,7 @@ unsafe extern "C" fn mcount() {
         "5:  mov     w12, #{factor_low}",
         "    movk    w12, #{factor_high}, lsl #16",
         "    madd    w12, w11, w12, w10",
-        "    mrs     x13, tpidr_el0",
-        "    add     x13, x13, #:tprel_hi12:gmon_thread, lsl #12",
-        "    add     x13, x13, #:tprel_lo12_nc:gmon_thread",
+        block!(),
         "    ldr     w14, [x13]", // the mask before the base: see arch::set_table
         "    and     w12, w12, w14",
         "    ldr     x14, [x13, #8]",

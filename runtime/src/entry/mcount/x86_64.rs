@@ -22,6 +22,60 @@ use crate::mcount::miss;
 use crate::os::{IS_TEXT_READABLE, NEEDS_ENDBR};
 use crate::ownership::OWN_WORD;
 
+/// The address of the entry where the search begins, in rax, for the hash in eax.
+#[cfg(not(feature = "preload"))]
+macro_rules! home {
+    () => {
+        concat!(
+            "    and     eax, dword ptr fs:[gmon_thread@tpoff]\n", // the mask before the base: see arch::set_table
+            "    lea     eax, [rax + 2*rax]\n",
+            "    add     rax, qword ptr fs:[gmon_thread@tpoff + 8]\n",
+        )
+    };
+}
+
+/// As above, in a shared object, where the distance of the block from the thread pointer is in memory. r11 loses selfpc
+/// meanwhile, which is above the word that was pushed.
+#[cfg(feature = "preload")]
+macro_rules! home {
+    () => {
+        concat!(
+            "    mov     r11, [rip + gmon_thread@gottpoff]\n",
+            "    and     eax, dword ptr fs:[r11]\n",
+            "    lea     eax, [rax + 2*rax]\n",
+            "    add     rax, qword ptr fs:[r11 + 8]\n",
+            "    mov     r11, [rsp + 8]\n",
+        )
+    };
+}
+
+/// As [`home`], for the hash in r11d and the address in r11.
+#[cfg(not(feature = "preload"))]
+macro_rules! home_of_live {
+    () => {
+        concat!(
+            "    and     r11d, dword ptr fs:[gmon_thread@tpoff]\n",
+            "    lea     r11d, [r11 + 2*r11]\n",
+            "    add     r11, qword ptr fs:[gmon_thread@tpoff + 8]\n",
+        )
+    };
+}
+
+/// As above, in a shared object. The red zone keeps rdx.
+#[cfg(feature = "preload")]
+macro_rules! home_of_live {
+    () => {
+        concat!(
+            "    mov     [rsp - 24], rdx\n",
+            "    mov     rdx, [rip + gmon_thread@gottpoff]\n",
+            "    and     r11d, dword ptr fs:[rdx]\n",
+            "    lea     r11d, [r11 + 2*r11]\n",
+            "    add     r11, qword ptr fs:[rdx + 8]\n",
+            "    mov     rdx, [rsp - 24]\n",
+        )
+    };
+}
+
 /// Searches the table. The first argument is code that comes first; the other two are the locations of frompc before
 /// and after the code pushes one word. An entry is (frompc, selfpc, count), 24 bytes; the last entry of a table is
 /// always empty, so the search ends.
@@ -43,9 +97,7 @@ macro_rules! lookup {
             $frompc_pushed,
             ", {factor}\n",
             "    add     eax, r11d\n",
-            "    and     eax, dword ptr fs:[gmon_thread@tpoff]\n", // the mask before the base: see arch::set_table
-            "    lea     eax, [rax + 2*rax]\n",
-            "    add     rax, qword ptr fs:[gmon_thread@tpoff + 8]\n",
+            home!(),
             "    cmp     [rax + 8], r11\n",
             "    jne     2f\n",
             "    mov     r11, ",
@@ -98,9 +150,7 @@ macro_rules! lookup {
             "    sub     rcx, [rip + {bias}]\n",
             "    imul    r11d, eax, {factor}\n",
             "    add     r11d, ecx\n",
-            "    and     r11d, dword ptr fs:[gmon_thread@tpoff]\n",
-            "    lea     r11d, [r11 + 2*r11]\n",
-            "    add     r11, qword ptr fs:[gmon_thread@tpoff + 8]\n",
+            home_of_live!(),
             "    jmp     1b\n",
             ".cfi_endproc\n",
         )

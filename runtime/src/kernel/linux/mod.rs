@@ -12,7 +12,12 @@ reset_list! { sampler, sampler::account, sampler::process, sampler::ring }
 
 /// The default form of the file: the buffer as it is, or the GNU form if a bin has overflowed.
 pub(crate) fn form(has_overflowed: bool) -> Form {
-    if has_overflowed { Form::Gnu } else { Form::OpenBsd }
+    // Most of a large program has no samples.
+    #[cfg(feature = "preload")]
+    let (form, form_with_overflows) = (Form::GnuParts, Form::GnuParts);
+    #[cfg(not(feature = "preload"))]
+    let (form, form_with_overflows) = (Form::OpenBsd, Form::Gnu);
+    if has_overflowed { form_with_overflows } else { form }
 }
 
 /// Prints that the first call of `profil` failed.

@@ -23,6 +23,8 @@ mod filter;
 #[cfg(any(test, feature = "runtime"))]
 mod filter_installation;
 mod guarded;
+#[cfg(any(test, feature = "preload"))]
+mod inherited_filter;
 #[path = "../unix/limits.rs"]
 mod limits;
 mod listed_object;
@@ -70,6 +72,8 @@ pub(crate) use filter_installation::{Expected, Wanted, are_few_descriptors, expe
 pub use guarded::{can_be_written, read, write};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use hidden_handlers::set_handler_entries;
+#[cfg(all(feature = "preload", not(test)))]
+pub(crate) use inherited_filter::inherited_filters;
 pub(crate) use limits::restore_limit;
 pub use maps::copy_own_memory;
 pub(crate) use maps::{MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, path_of_file};
