@@ -179,7 +179,9 @@ fn run_request(
     match cli::parse_words(words)? {
         Request::Formats { version, width } => exports::render_formats(&version, width, terminal, out),
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
-        Request::Report(options) => {
+        Request::Report(mut options) => {
+            let place = std::path::Path::new("");
+            sources::named_by_runs::find_programs(&mut options.images, place, progress).map_err(Error::Output)?;
             if let Some(watch) = &options.watch {
                 return watch::run(&options, watch, out, progress, terminal);
             }

@@ -11,6 +11,7 @@ mod input_files;
 mod loaded;
 mod loading;
 mod mismatch;
+pub(crate) mod named_by_runs;
 pub mod profile_file;
 mod rebase;
 mod runs;
