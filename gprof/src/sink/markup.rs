@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn names_are_data() {
         assert_eq!(escaped(b"</script><b a='\"'>&\x1b"), "&lt;/script&gt;&lt;b a=&#39;&quot;&#39;&gt;&amp;\\u{1b}");
-        assert_eq!(escaped("é\u{ffff}\u{202e}".as_bytes()), "é\u{fffd}\\u{202e}");
+        assert_eq!(escaped("é\u{ffff}\u{fffe}\u{202e}".as_bytes()), "é\u{fffd}\u{fffd}\\u{202e}");
         assert_eq!(escaped(b"a\xff"), "a\u{fffd}");
     }
 

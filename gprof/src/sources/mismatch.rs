@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_profile_of_the_program() {
         let code = 0x1000..0x2345;
-        for range in [0x1000..0x2345, 0x1000..0x2348, 0x1800..0x1900] {
+        for range in [0x1000..0x2345, 0x1000..0x2348, 0x1800..0x1900, 0x1000..0x3000] {
             assert_eq!(find_wrong_addresses(&profile(Some(range), &[0x1100]), &code), None);
         }
         assert_eq!(find_wrong_addresses(&profile(None, &[]), &code), None);

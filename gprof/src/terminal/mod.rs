@@ -125,7 +125,6 @@ impl<'a> EscapingWriter<'a> {
                 self.held.clear();
                 return self.escape(char::from(byte));
             }
-            ([0xc2], _) => self.keep(),
             ([], _) => {}
             _ => {
                 self.give_up();
@@ -208,6 +207,17 @@ mod tests {
             "a\\u{1b}]0;t\\u{7}b\\rc\\u{1b}[2Jd\\u{9b}1m\\u{1b}"
         );
         assert_eq!(shown(b"\x1b\x1b[1;1;1;1;1;1;1;1;1;1m\x7f"), "\\u{1b}\\u{1b}[1;1;1;1;1;1;1;1;1;1m\\u{7f}");
+        assert_eq!(shown(b"a\x08b\x0bc\x0e"), "a\\u{8}b\\u{b}c\\u{e}");
+        // Colors have up to 16 digits and separators.
+        assert_eq!(shown(b"\x1b[38;2;100;200;255m"), "\x1b[38;2;100;200;255m");
+        assert_eq!(shown(b"\x1b[38;2;100;200;2550m"), "\\u{1b}[38;2;100;200;2550m");
+    }
+
+    #[test]
+    fn a_stray_byte_hides_no_control_character() {
+        let mut out = Vec::new();
+        EscapingWriter::new(&mut out).write_all(b"\xc2\xc2\x9b1m\xc2a").unwrap();
+        assert_eq!(out, b"\xc2\\u{9b}1m\xc2a");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod knots;
 mod library;
 mod lines;
 mod measured;
+mod messages;
 mod noise;
 mod numbers;
 mod outside;

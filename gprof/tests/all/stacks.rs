@@ -364,6 +364,10 @@ fn the_most_frequent_reasons_have_a_line_each() {
     assert_eq!(found[4], "warning: 4 samples: other reasons, which gprof -i lists");
     assert_eq!(heads(&reasons[..3]).len(), 4);
     assert_eq!(heads(&reasons[4..])[1], "warning: 2 samples: reason 99");
+    // The program has an index of its unwind tables.
+    assert!(
+        found[1].ends_with(". Compile all code with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer")
+    );
 }
 
 /// Where the runtime's tree of stacks was full, callers keep their time, and the report says so.

@@ -4,7 +4,7 @@ use std::io::sink;
 
 use gmon::Profile;
 use gprof::internals::Symbol;
-use gprof::{Analysis, ContextRow, ContextTable, EntryLine, FunctionId, LineKind, Node, Options};
+use gprof::{Analysis, ContextRow, ContextTable, EntryLine, Format, FunctionId, LineKind, Node, Options, Terminal};
 
 use super::simulator::{NAMES, Program, SIZE, Step, start};
 use super::{CHEAP, DEAR, MAIN, SPIN, by_hand};
@@ -77,6 +77,45 @@ fn times_have_ranges_where_tail_calls_leave_a_doubt() {
     with_analysis(&by_hand(&[]), &[Step::Call(0, 0), Step::Tick(0), Step::Return], options(), |analysis| {
         assert!(!analysis.has_doubts() && analysis.flat_rows().all(|row| row.range.is_none()));
     });
+}
+
+/// Each output has the mark or the range beside the time of `cheap`, and the text explains the mark.
+#[test]
+fn outputs_say_which_times_are_in_doubt() {
+    let program = by_hand(&[(DEAR, SPIN), (DEAR, CHEAP), (CHEAP, SPIN)]);
+    let steps = [SHORT.as_slice(), &LONG, &[Step::Call(1, 0), Step::Tick(0), Step::Return]].concat();
+    let none = [Step::Call(0, 0), Step::Tick(0), Step::Return];
+    let written = |steps: &[Step], format, is_brief| {
+        let mut out = Vec::new();
+        with_analysis(&program, steps, options().brief(is_brief), |analysis| {
+            gprof::render(analysis, format, &Terminal::default(), &mut out, &mut sink()).unwrap();
+        });
+        String::from_utf8(out).unwrap()
+    };
+    let text = |is_brief| written(&steps, Format::Text, is_brief);
+    // In the flat profile, and in the entry of the call graph.
+    let marked: Vec<String> = text(true).lines().filter(|line| line.contains("(?)")).map(str::to_owned).collect();
+    assert!(marked[0].ends_with(" b (?) 0.01 to 0.03") && marked.len() == 4, "{marked:#?}");
+    assert!(marked[1..].iter().all(|line| line.contains("in doubt because of a tail call")), "{marked:#?}");
+    assert!(text(false).contains(" (?)       A tail call removed a function from the stack"));
+    assert!(!written(&none, Format::Text, false).contains("(?)"));
+    assert!(written(&steps, Format::Table, true).contains("b (?) 0.01 to 0.03"));
+    let json: serde_json::Value = serde_json::from_str(&written(&steps, Format::Json, true)).unwrap();
+    let rows: Vec<_> = json["flat_profile"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (&row["inclusive_least"], &row["inclusive_most"]))
+        .collect();
+    let in_doubt: Vec<_> = rows.iter().filter(|(least, most)| !least.is_null() && !most.is_null()).collect();
+    assert_eq!(in_doubt.len(), 1, "{json}");
+    assert_eq!((in_doubt[0].0.as_f64(), in_doubt[0].1.as_f64()), (Some(0.01), Some(0.03)));
+    let csv = written(&steps, Format::Csv, true);
+    assert_eq!(
+        csv.lines().filter(|row| row.starts_with("function,") && row.ends_with(",0.01,0.03")).count(),
+        1,
+        "{csv}"
+    );
 }
 
 fn rows(analysis: &Analysis<'_>, table: &ContextTable<'_>) -> Vec<String> {
