@@ -71,11 +71,10 @@ mod watch;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals {
-    pub use super::model::contexts::call_sites::TailCalls;
     pub use crate::model::Errors;
     pub use crate::model::bounds::Bounds;
     pub use crate::model::contexts::build::contexts;
-    pub use crate::model::contexts::call_sites::CallSites;
+    pub use crate::model::contexts::call_sites::{CallSites, TailCalls};
     pub use crate::model::contexts::measured::{Measured, StackSelection, Ticks};
     pub use crate::model::contexts::ranges::Range;
     pub use crate::model::contexts::tree::{Contexts, Frame};
