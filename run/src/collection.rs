@@ -15,7 +15,7 @@ use rustix::process::{Pid, test_kill_process};
 
 use crate::arguments::{Arguments, Children};
 use crate::error::Error;
-use crate::say;
+use crate::message::say;
 
 /// What the name of a side file has behind the name of the profile.
 const SIDE: &str = ".side";

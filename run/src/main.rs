@@ -8,6 +8,7 @@ mod arguments;
 mod collection;
 mod error;
 mod executable;
+mod message;
 mod process;
 mod runtime;
 
@@ -17,6 +18,7 @@ use arguments::{Arguments, Children};
 use collection::Collection;
 use error::Error;
 use executable::Executable;
+use message::say;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::of_process() {
@@ -56,9 +58,4 @@ fn run(arguments: &Arguments) -> Result<process::End, Error> {
     }
     collection.tell_result(executable.hindrance().is_some());
     Ok(end)
-}
-
-/// Writes one line to standard error.
-fn say(text: &str) {
-    eprintln!("gmon-run: {}", text.replace(char::is_control, "?"));
 }

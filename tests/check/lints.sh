@@ -9,13 +9,13 @@ export CARGO_TARGET_DIR="$target/lint"
 
 "$cargo" fmt --all --check
 "$cargo" clippy --workspace --all-targets --quiet -- -D warnings
-# The other configurations: the runtime with and without its start-up code. tests/features.sh has those of the library.
-for features in start runtime; do
+# The other configurations: the runtime with and without its start-up code, and as a shared object. tests/features.sh has those of the library.
+for features in start runtime preload; do
     "$cargo" clippy --package gmon-runtime --features "$features" --quiet -- -D warnings
 done
 # Types of the system differ between machines, and with them what clippy says.
 if [ -d "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/aarch64-unknown-linux-gnu" ]; then
-    for features in start runtime; do
+    for features in start runtime preload; do
         "$cargo" clippy --package gmon-runtime --target aarch64-unknown-linux-gnu --features "$features" --quiet -- -D warnings
     done
 else

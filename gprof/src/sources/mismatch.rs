@@ -269,6 +269,8 @@ mod tests {
         // More than half of at least five addresses must be wrong.
         assert_eq!(find(Machine::X86_64, &code, &profile_of_call_mismatch([17, 17, 17, SELFPC, SELFPC, SELFPC])), None);
         assert!(find(Machine::X86_64, &code, &profile_of_call_mismatch([17, 17, 17, 17, SELFPC, SELFPC])).is_some());
+        // Calls before the first code are not checked: five are left.
+        assert!(find(Machine::X86_64, &code, &profile_of_call_mismatch([0, 17, 17, 17, 17, 17])).is_some());
         assert_eq!(find(Machine::X86_64, &code, &profile_of_call_mismatch([17; 4])), None);
         // Many calls of one function have one selfpc.
         let mut same = profile_of_call_mismatch([17; 4]);

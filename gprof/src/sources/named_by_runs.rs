@@ -43,11 +43,7 @@ impl Program {
 /// # Errors
 ///
 /// If `notes` fails.
-pub(crate) fn find_programs(
-    images: &mut Vec<ProfiledImage>,
-    place: &Path,
-    notes: &mut dyn Write,
-) -> io::Result<()> {
+pub(crate) fn find_programs(images: &mut Vec<ProfiledImage>, place: &Path, notes: &mut dyn Write) -> io::Result<()> {
     let [ProfiledImage { image, profiles }] = &images[..] else { return Ok(()) };
     if profiles[..] != [ProfilePath::File(PROFILE.into())] {
         return Ok(());
@@ -75,7 +71,10 @@ pub(crate) fn find_programs(
 
 /// Prints the programs, with their CPU time and the number of their processes.
 fn list(programs: &[Program], notes: &mut dyn Write) -> io::Result<()> {
-    writeln!(notes, "gprof: programs in {DIRECTORY}; the reports are about the first, and `gprof NAME' shows another:")?;
+    writeln!(
+        notes,
+        "gprof: programs in {DIRECTORY}; the reports are about the first, and `gprof NAME' shows another:"
+    )?;
     for Program { path, time, runs, .. } in programs {
         let processes = if *runs == 1 { "process" } else { "processes" };
         writeln!(notes, "{:>10.2} s  {} ({runs} {processes})", *time as f64 * 1e-9, path.display())?;
@@ -126,7 +125,11 @@ fn programs_in(directory: &Path) -> Vec<Program> {
         program.runs = program.runs.saturating_add(side.runs());
         program.profiles.push(ProfilePath::File(profile));
     }
-    programs.into_values().collect()
+    let mut programs: Vec<Program> = programs.into_values().collect();
+    for program in &mut programs {
+        program.profiles.sort_by_key(ToString::to_string);
+    }
+    programs
 }
 
 #[cfg(test)]
@@ -162,9 +165,8 @@ mod tests {
         let mut images = vec![ProfiledImage { image: image.into(), profiles }];
         find_programs(&mut images, place, &mut notes).unwrap();
         let [ProfiledImage { image, profiles }] = &images[..] else { panic!("{images:?}") };
-        let name = |profile: &ProfilePath| {
-            profile.to_string().rsplit('/').next().map(str::to_owned).unwrap_or_default()
-        };
+        let name =
+            |profile: &ProfilePath| profile.to_string().rsplit('/').next().map(str::to_owned).unwrap_or_default();
         let notes = String::from_utf8(notes).unwrap();
         (image.display().to_string(), profiles.iter().map(name).collect(), notes)
     }
@@ -173,7 +175,10 @@ mod tests {
     fn a_profile_alone_tells_its_program() {
         let place = place("alone");
         write(&place.join("some.profile"), "/bin/some", 5, 1);
-        assert_eq!(found(&place, "some.profile"), ("/bin/some".to_owned(), vec!["some.profile".to_owned()], String::new()));
+        assert_eq!(
+            found(&place, "some.profile"),
+            ("/bin/some".to_owned(), vec!["some.profile".to_owned()], String::new())
+        );
         // A profile of a program without a name, and a program.
         write(&place.join("nameless"), "", 5, 1);
         fs::write(place.join("program"), b"\x7fELF").unwrap();

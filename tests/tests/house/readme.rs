@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use gmon::{DataModel, Encoding, Form, Order};
 use gmon_tests::profiles::replace_counts;
 use gmon_tests::symbols::{Symbols, read};
-use gmon_tests::{directory, distribution, gprof, make, start_objects, start_objects_for};
+use gmon_tests::{directory, distribution, gmon_run, gprof, make, start_objects, start_objects_for};
 
 /// A program that calls `leaf` 3000 times: 1000 times from `main`, and 2000 times from a function in a cycle.
 const PROGRAM: &str = r#"#ifdef __cplusplus
@@ -98,11 +98,11 @@ impl Home {
         let place = directory(name);
         // Only what the tests stage: other builds leave more files there.
         let copy = r#"set -e; mkdir -p "$2/lib"; cp -R "$1/bin" "$1/include" "$1/share" "$2"; cp -R "$1/lib/pkgconfig" "$2/lib"
-            mkdir -p "$2/lib/gmon/static-pie"; cp "$1"/lib/gmon/*.[ao] "$2/lib/gmon"
-            cp "$1"/lib/gmon/static-pie/*.o "$2/lib/gmon/static-pie"; cp -f "$3" "$2/bin/gprof""#;
+            mkdir -p "$2/lib/gmon/static-pie"; cp "$1"/lib/gmon/*.[ao] "$1"/lib/gmon/*.so "$2/lib/gmon"
+            cp "$1"/lib/gmon/static-pie/*.o "$2/lib/gmon/static-pie"; cp -f "$3" "$2/bin/gprof"; cp -f "$4" "$2/bin/gmon-run""#;
         let staged = place.join("staged");
         let mut copying = Command::new("sh");
-        copying.args(["-c", copy, "sh"]).arg(distribution()).arg(staged).arg(gprof());
+        copying.args(["-c", copy, "sh"]).arg(distribution()).arg(staged).arg(gprof()).arg(gmon_run());
         assert!(copying.status().unwrap().success());
         fs::create_dir(place.join("work")).unwrap();
         for (name, text) in [

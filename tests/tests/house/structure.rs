@@ -12,7 +12,8 @@ use modules::{Modules, Name};
 use statics::{Kind, statics};
 
 /// The modules of each crate, bottom up: a module uses only modules before it.
-const ORDER: [(&str, &[&str]); 6] = [
+const ORDER: [(&str, &[&str]); 7] = [
+    ("run", &["message", "error", "arguments", "executable", "runtime", "process", "collection"]),
     (
         "format",
         &[
@@ -285,6 +286,7 @@ fn crates_depend_one_way() {
     assert_eq!(dependencies("runtime/unwind"), BTreeSet::new());
     assert_eq!(dependencies("runtime/profil"), BTreeSet::from(["gmon".to_owned(), "gmon-runtime".to_owned()]));
     assert_eq!(dependencies("gprof/demangle"), BTreeSet::new());
+    assert_eq!(dependencies("run"), BTreeSet::from(["gmon".to_owned()]));
     assert_eq!(dependencies("gprof"), BTreeSet::from(["gmon", "gmon-demangle"].map(str::to_owned)));
 }
 
