@@ -153,9 +153,9 @@ RUSTC_RUNTIME = MAKEFLAGS= $(CARGO) rustc --package gmon-runtime --profile runti
 RUSTC_OBJECT = MAKEFLAGS= RUSTFLAGS="$(RUSTFLAGS) $(SMALL) -C jump-tables=no" $(CARGO) rustc --profile runtime --crate-type staticlib
 RUSTC_PROFIL = $(RUSTC_OBJECT) --package gmon-profil --features object
 
-# gmon-run loads the runtime as a shared object into any program. The object needs no library and no version of a symbol, and all symbols
-# that it needs are weak, so each C library accepts the object. The object's own calls do not go to functions of other objects with the
-# same names; only the address of sigaction is that which the program sees.
+# gmon-run loads the runtime as a shared object into any program. The object needs no library and no version of a
+# symbol, and all symbols that it needs are weak, so each C library accepts the object. The object's own calls do not go
+# to functions of other objects with the same names; only the address of sigaction is that which the program sees.
 SHARED = -shared -soname libgmon-run.so -z now -z relro -z nodelete -z noexecstack --hash-style=both --build-id --eh-frame-hdr \
 	-Bsymbolic --dynamic-list=runtime/visible-run.txt
 

@@ -8,10 +8,10 @@ use clap::{Parser, ValueEnum};
 
 /// Profile any program, unchanged
 ///
-/// Runs PROGRAM and samples it, its threads, its children, and the programs that they execute. The profiles of each executable are added up in
-/// the directory gmon.run, which gprof reads: run gprof without arguments. Nothing is compiled again. Calls are counted only in programs
-/// that were compiled with -pg. The exit status is that of PROGRAM; 127 if PROGRAM is not found, 126 if it cannot be executed, and 125
-/// if gmon-run fails.
+/// Runs PROGRAM and samples it, its threads, its children, and the programs that they execute. The profiles of each
+/// executable are added up in the directory gmon.run, which gprof reads: run gprof without arguments. Nothing is
+/// compiled again. Calls are counted only in programs that were compiled with -pg. The exit status is that of PROGRAM;
+/// 127 if PROGRAM is not found, 126 if it cannot be executed, and 125 if gmon-run fails.
 #[derive(Debug, Parser)]
 #[command(name = "gmon-run", version, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
@@ -27,11 +27,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) threads: bool,
 
-    /// Count in the files themselves: the profile survives any end of a process, and gprof --watch can show it meanwhile
+    /// Count in the files themselves: the profile survives any end of a process, and gprof --watch can show it
+    /// meanwhile
     #[arg(long)]
     pub(crate) live: bool,
 
-    /// Which profiles the processes leave: a sum for each executable, a file for each process, or none but the program's own
+    /// Which profiles the processes leave: a sum for each executable, a file for each process, or none but the
+    /// program's own
     #[arg(long, value_name = "WHICH", default_value = "sum")]
     pub(crate) children: Children,
 

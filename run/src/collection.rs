@@ -1,7 +1,8 @@
 //! The profiles of all processes, added up by executable.
 //!
-//! Each process writes `NAME.BUILD.PROCESS` and `NAME.BUILD.PROCESS.side`; the sums are `NAME.BUILD` and `NAME.BUILD.side`. Profiles are added
-//! when their processes have ended. A sum replaces the files that it contains, so the number of files does not grow with the number of processes.
+//! Each process writes `NAME.BUILD.PROCESS` and `NAME.BUILD.PROCESS.side`; the sums are `NAME.BUILD` and
+//! `NAME.BUILD.side`. Profiles are added when their processes have ended. A sum replaces the files that it contains, so
+//! the number of files does not grow with the number of processes.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -79,7 +79,8 @@ fn name_pattern(directory: &Path) -> OsString {
     OsString::from_vec(pattern)
 }
 
-/// The value of a variable with options between colons, with one more option at the end, unless the user chose the option.
+/// The value of a variable with options between colons, with one more option at the end, unless the user chose the
+/// option.
 fn with_option(name: &str, option: &str) -> OsString {
     let key = option.split('=').next().unwrap_or(option);
     match env::var_os(name) {
@@ -93,7 +94,8 @@ fn with_option(name: &str, option: &str) -> OsString {
     }
 }
 
-/// The number of system-call filters that this process has, and that all its children will have; 0 if the kernel does not tell.
+/// The number of system-call filters that this process has, and that all its children will have; 0 if the kernel does
+/// not tell.
 fn own_filters() -> u32 {
     let status = fs::read_to_string(PathBuf::from("/proc/self/status")).unwrap_or_default();
     let number = |name: &str| {

@@ -1,4 +1,5 @@
-/* A program without -pg for gmon-run: preloaded threads | execs NUMBER | filter PROGRAM | signal NUMBER | code STATUS | forks NUMBER */
+/* A program without -pg for gmon-run: preloaded threads | execs NUMBER | filter PROGRAM | signal NUMBER | code STATUS |
+   forks NUMBER */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
@@ -86,7 +87,8 @@ static int forks(int number) {
     return 0;
 }
 
-/* Installs a filter that kills a process at calls that the runtime makes and other programs do not, and executes a program. */
+/* Installs a filter that kills a process at calls that the runtime makes and other programs do not, and executes a
+   program. */
 static int filter(char *program) {
     static const int killing[] = {SYS_timer_create, SYS_timer_settime, SYS_statx, SYS_getpid, SYS_perf_event_open, SYS_process_vm_readv};
     enum { NUMBER = sizeof killing / sizeof *killing };

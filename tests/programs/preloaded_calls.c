@@ -1,4 +1,5 @@
-/* A program that was compiled with -pg and linked with the C library's own start-up object. Its threads and its destructor count their calls. */
+/* A program that is compiled with -pg and linked with the C library's own start-up object. Its threads and its
+   destructor count their calls. */
 #include <pthread.h>
 #include <stdio.h>
 

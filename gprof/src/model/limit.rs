@@ -20,8 +20,8 @@ pub(super) fn rows(times: impl Iterator<Item = f64> + Clone, total: f64, limit: 
     (shown, times.skip(shown).fold(LeftOut::default(), LeftOut::with))
 }
 
-/// Removes the entries beyond the limit from a list in the order of ranks. With `keeps_members`, the members of cycles that
-/// are left stay too. Returns the sum of the removed entries, and the rank of the last entry that is left.
+/// Removes the entries beyond the limit from a list in the order of ranks. With `keeps_members`, the members of cycles
+/// that are left stay too. Returns the sum of the removed entries, and the rank of the last entry that is left.
 pub(super) fn entries(entries: &mut Vec<Node>, graph: &Graph, limit: Limit, keeps_members: bool) -> (LeftOut, u32) {
     let share = |node: &Node| graph.node_share(*node);
     let times = entries.iter().map(share).map(|share| share.own + share.children);

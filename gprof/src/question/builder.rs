@@ -119,8 +119,8 @@ impl Options {
         self
     }
 
-    /// Limits the flat profile to the first rows and the call graph to the first entries (`--top`). Without a limit, a table
-    /// shows 200; `usize::MAX` is no limit, in tables as well (`--top=all`).
+    /// Limits the flat profile to the first rows and the call graph to the first entries (`--top`). Without a limit, a
+    /// table shows 200; `usize::MAX` is no limit, in tables as well (`--top=all`).
     #[must_use]
     pub fn top(mut self, count: usize) -> Options {
         self.limit.top = Some(count);

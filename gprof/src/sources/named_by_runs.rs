@@ -1,5 +1,5 @@
-//! Finds the program where the command line names only a profile, the name of a program, or nothing: side files say which
-//! program ran. gmon-run leaves the profiles of several programs in one directory.
+//! Finds the program where the command line names only a profile, the name of a program, or nothing: side files say
+//! which program ran. gmon-run leaves the profiles of several programs in one directory.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -36,9 +36,9 @@ impl Program {
     }
 }
 
-/// Replaces the images of a command line in the directory `place`: a profile alone by the program that wrote the profile,
-/// and a program without a profile beside it by the program and its profiles in gmon-run's directory. Without any name,
-/// the program with the most CPU time is meant, and `notes` gets a list of all programs. Other images stay.
+/// Replaces the images of a command line in the directory `place`: a profile alone by the program that wrote the
+/// profile, and a program without a profile beside it by the program and its profiles in gmon-run's directory. Without
+/// any name, the program with the most CPU time is meant, and `notes` gets a list of all programs. Other images stay.
 ///
 /// # Errors
 ///

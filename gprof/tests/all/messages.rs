@@ -39,8 +39,8 @@ fn bytes(profile: &Profile) -> Vec<u8> {
     gmon::write(profile, Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little)).unwrap()
 }
 
-/// Runs gprof. Words that begin with `@` are the names of files in the directory. Returns the error, the standard output, and the
-/// warnings, without the path of the directory.
+/// Runs gprof. Words that begin with `@` are the names of files in the directory. Returns the error, the standard
+/// output, and the warnings, without the path of the directory.
 fn run(directory: &Path, words: &[&str]) -> (Option<String>, String, String) {
     run_on(&Terminal::default(), directory, words)
 }
@@ -170,7 +170,8 @@ fn padded_samples_are_no_addresses_outside() {
     }
 }
 
-/// Cells that readers would divide, unquote, or leave out are quoted, and cells that spreadsheets would compute are not computed.
+/// Cells that readers would divide, unquote, or leave out are quoted, and cells that spreadsheets would compute are not
+/// computed.
 #[test]
 fn cells_of_csv_are_data() {
     let directory = directory("cells");

@@ -214,12 +214,13 @@ fn wide_samples(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
     sampled
 }
 
-/// The number of bins in a record of [`Form::GnuParts`]. Records of all processes begin at multiples of this number, so that readers can
-/// add them up: histograms of different programs' runs must be of the same range, or must not overlap.
+/// The number of bins in a record of [`Form::GnuParts`]. Records of all processes begin at multiples of this number, so
+/// that readers can add them up: histograms of different programs' runs must be of the same range, or must not overlap.
 #[cfg(any(test, feature = "preload"))]
 const PART: usize = 128;
 
-/// Writes GNU's header, and histograms of the parts that have samples. The first part is always there, because it has the rate.
+/// Writes GNU's header, and histograms of the parts that have samples. The first part is always there, because it has
+/// the rate.
 #[cfg(any(test, feature = "preload"))]
 fn gnu_parts(out: &mut Writer, profile: &Finished<'_>) -> Sampled {
     let mut sampled = Sampled::default();

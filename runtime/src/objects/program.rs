@@ -105,8 +105,8 @@ pub(crate) fn linker_data() -> Option<usize> {
     (*address != 0).then_some(*address)
 }
 
-/// Whether the program may be profiled: a runtime in a shared object was asked to profile any program; other programs have the note
-/// of the start-up objects.
+/// Whether the program may be profiled: a runtime in a shared object was asked to profile any program; other programs
+/// have the note of the start-up objects.
 pub fn may_be_profiled() -> bool {
     cfg!(feature = "preload") || has_start_object()
 }

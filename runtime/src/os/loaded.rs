@@ -1,5 +1,5 @@
-//! The program's bounds and headers, for a runtime in a shared object: the linker's symbols would be the object's own. The
-//! kernel passes the address of the program headers. The items are those of `linked.rs`.
+//! The program's bounds and headers, for a runtime in a shared object: the linker's symbols would be the object's own.
+//! The kernel passes the address of the program headers. The items are those of `linked.rs`.
 
 use core::ffi::{c_ulong, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -37,8 +37,8 @@ const HEADERS: u32 = 6;
 /// PF_X.
 const EXECUTABLE: u32 = 1;
 
-/// The run-time addresses of the program's first byte and of the end of its code; both are 0 if the kernel does not tell.
-/// The first call is at the start-up, when the C library can be called.
+/// The run-time addresses of the program's first byte and of the end of its code; both are 0 if the kernel does not
+/// tell. The first call is at the start-up, when the C library can be called.
 pub(crate) fn text() -> (usize, usize) {
     if BASE.load(Relaxed) == 0 {
         find();
@@ -83,7 +83,8 @@ pub(crate) fn sampled(pc: usize) -> usize {
     pc
 }
 
-/// The address of the program's ELF header, which is loaded with the first segment. Call this after [`text`] has found the program.
+/// The address of the program's ELF header, which is loaded with the first segment. Call this after [`text`] has found
+/// the program.
 pub(crate) fn headers() -> *const c_void {
     core::ptr::with_exposed_provenance(BASE.load(Relaxed))
 }

@@ -58,8 +58,8 @@ impl Place {
     }
 }
 
-/// Checks that the ticks of a run are worth the run's CPU time. Each of `timers` timers may be off by three ticks: by one at its start, by
-/// one at its end, and by one because the kernel looks at timers only at its own ticks.
+/// Checks that the ticks of a run are worth the run's CPU time. Each of `timers` timers may be off by three ticks: by
+/// one at its start, by one at its end, and by one because the kernel looks at timers only at its own ticks.
 fn check_time(profile: &Profile, side: &Side, timers: u64) {
     let inside: i128 = profile.histograms().iter().map(gmon::Histogram::total).sum();
     let ticks = inside as f64 + side.samples_outside() as f64;
@@ -124,7 +124,8 @@ fn the_processes_of_one_executable_become_one_sum() {
     let names: Vec<_> = profiles.keys().map(|name| name.rsplit_once('.').unwrap().0).collect();
     assert_eq!(names, ["bash", "program"], "{profiles:?}");
     let of = |name: &str| profiles.iter().find(|(path, _)| path.starts_with(name)).unwrap().1;
-    // 40 and 3 children, and three processes that the shell started. The shell's own children have executed the program.
+    // 40 and 3 children, and three processes that the shell started. The shell's own children have executed the
+    // program.
     assert!(Side::of(of("program.")).runs() >= 46, "{}", Side::of(of("program.")).runs());
     let each = place.run(&["--children=each"]).arg(&program).args(["forks", "5"]).output().unwrap();
     assert!(each.status.success());

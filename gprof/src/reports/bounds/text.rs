@@ -65,7 +65,8 @@ pub(crate) fn introduction(analysis: &Analysis<'_>, bounds: &BoundsTable, out: &
     Ok(())
 }
 
-/// Writes the text below the columns. `left_out` is the number of functions beyond the limit, if the text tells the number.
+/// Writes the text below the columns. `left_out` is the number of functions beyond the limit, if the text tells the
+/// number.
 pub(crate) fn notes(
     analysis: &Analysis<'_>,
     bounds: &BoundsTable,

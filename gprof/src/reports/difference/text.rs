@@ -101,7 +101,8 @@ fn fill(columns: &mut Columns, difference: &Difference<'_, '_>, row: &Difference
     columns.text(b"\n");
 }
 
-/// Writes the text below the columns. `left_out` is the number of functions beyond the limit, if the text tells the number.
+/// Writes the text below the columns. `left_out` is the number of functions beyond the limit, if the text tells the
+/// number.
 pub(crate) fn notes(difference: &Difference<'_, '_>, left_out: usize, out: &mut dyn Write) -> io::Result<()> {
     if difference.new_analysis().options.brief {
         return Ok(());

@@ -1,8 +1,8 @@
 //! Draws tables with comfy-table.
 //!
 //! The rows of a long table are made twice: once to measure the columns, and once to be drawn. So the widths are fixed
-//! before comfy-table gets a row, and comfy-table arranges nothing. The rows go through comfy-table in blocks, because a
-//! table may be far larger than its data. A row is one line, however long its name is.
+//! before comfy-table gets a row, and comfy-table arranges nothing. The rows go through comfy-table in blocks, because
+//! a table may be far larger than its data. A row is one line, however long its name is.
 
 use std::io::{self, Write};
 

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use super::super::number::counted;
 use crate::question::options::{Limit, Options};
 
-/// Writes how many rows there are beyond the limit, and the options that show all rows. Writes nothing if there are none.
+/// Writes how many rows there are beyond the limit, and the options that show all rows. Writes nothing if there are
+/// none.
 pub(crate) fn render(count: usize, what: &str, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     if count == 0 {
         return Ok(());

@@ -44,8 +44,8 @@ impl<'a> Wanted<'a> {
         Wanted { columns, widths: columns.iter().map(|column| text_width(&column.title)).collect() }
     }
 
-    /// Makes room for a row. `cells` are the widths of the row's cells, and `indent` is the number of blanks in front of
-    /// its names.
+    /// Makes room for a row. `cells` are the widths of the row's cells, and `indent` is the number of blanks in front
+    /// of its names.
     pub(crate) fn add(&mut self, cells: impl Iterator<Item = usize>, indent: usize) {
         for ((width, cell), column) in self.widths.iter_mut().zip(cells).zip(self.columns) {
             let indent = if column.is_name { indent } else { 0 };

@@ -1,6 +1,6 @@
-//! Access to the thread-local block, whose layout is in `arch/block.rs`. The block is in the TLS of a shared object that is
-//! loaded at the start of the program (initial-exec): the dynamic linker stores the block's distance from the thread
-//! pointer in the object's table of addresses.
+//! Access to the thread-local block, whose layout is in `arch/block.rs`. The block is in the TLS of a shared object
+//! that is loaded at the start of the program (initial-exec): the dynamic linker stores the block's distance from the
+//! thread pointer in the object's table of addresses.
 
 use core::arch::asm;
 use core::ffi::c_void;
@@ -46,8 +46,8 @@ pub(crate) fn set_word<const OFFSET: usize>(word: usize) {
     }
 }
 
-/// Stores the word at `OFFSET` in the block if the word is 0. The result is false if the word is another number; a signal
-/// handler may have stored the number.
+/// Stores the word at `OFFSET` in the block if the word is 0. The result is false if the word is another number; a
+/// signal handler may have stored the number.
 #[inline]
 pub(crate) fn set_word_once<const OFFSET: usize>(word: usize) -> bool {
     let found: usize;

@@ -9,6 +9,8 @@ mod arrays;
 mod concurrent_exits;
 #[cfg(all(feature = "start", not(test)))]
 mod dispositions;
+#[cfg(all(feature = "preload", not(test)))]
+mod handover;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
 pub(super) mod machine;

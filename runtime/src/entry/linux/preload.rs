@@ -1,22 +1,18 @@
-//! The start of a runtime in a shared object that the dynamic linker loads into any program (`LD_PRELOAD`), and what the runtime must
-//! hear there because nobody calls mcount: new threads, and programs that the process executes in its place.
+//! The start of a runtime in a shared object that the dynamic linker loads into any program (`LD_PRELOAD`), and what
+//! the runtime must hear there because nobody calls mcount: new threads, and programs that the process executes in its
+//! place.
 
 use core::arch::global_asm;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem;
 use core::ptr;
-use core::sync::atomic::{
-    AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release},
-};
 
+use super::handover::{AT_QUICK_EXIT, PTHREAD_CREATE, Place, REGISTER_ATFORK, THRD_CREATE, find_next, next};
 use super::machine;
 use super::start::{begin, begin_late};
-use crate::control::{_mcleanup, forbid_start, is_ours, is_profiled, strings, write_snapshot};
-use crate::mcount;
+use crate::control::{_mcleanup, forbid_start, is_profiled, strings};
 use crate::objects::program;
-use crate::os::{Errno, inherited_filters, next_definition, set_errno};
-use crate::state::Inherited;
+use crate::os::{Errno, inherited_filters, next_definition};
 use crate::text::decimal;
 
 unsafe extern "C" {
@@ -24,8 +20,8 @@ unsafe extern "C" {
     fn __cxa_atexit(function: extern "C" fn(*mut c_void), argument: *mut c_void, object: *mut c_void) -> c_int;
 }
 
-// The dynamic linker calls the constructors of the C library and of all libraries that the program needs before those of this object,
-// and the program's own after.
+// The dynamic linker calls the constructors of the C library and of all libraries that the program needs before those
+// of this object, and the program's own after.
 global_asm!(
     ".pushsection .init_array.00000,\"aw\",@init_array",
     ".balign 8",
@@ -36,7 +32,7 @@ global_asm!(
 
 /// Starts profiling, unless the program has a runtime of its own or is behind a system-call filter.
 unsafe extern "C" fn begin_loaded(argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
-    NEXT.iter().zip(NAMES).for_each(|(next, name)| next.store(next_definition(name), Relaxed));
+    find_next();
     // glibc passes the arguments of `main` to constructors; musl passes nothing.
     let is_glibc = machine::sigaction_address() != 0;
     let (start, end) = program::text();
@@ -61,7 +57,8 @@ unsafe extern "C" fn begin_loaded(argc: c_int, argv: *const *const c_char, envp:
 /// The variable by which gmon-run says that only the first program is profiled.
 const ONCE: &[u8] = b"GMON_RUN_ONCE=1";
 
-/// Removes the runtime's object, which is the last, from the list of objects that the dynamic linker loads into other programs.
+/// Removes the runtime's object, which is the last, from the list of objects that the dynamic linker loads into other
+/// programs.
 ///
 /// # Safety
 ///
@@ -76,11 +73,12 @@ unsafe fn forget_object(variables: *const *const c_char) {
     }
 }
 
-/// The variable in which gmon-run says how many system-call filters it has itself: a container has filters that all its processes have.
+/// The variable in which gmon-run says how many system-call filters it has itself: a container has filters that all its
+/// processes have.
 const FILTERS: &[u8] = b"GMON_RUN_FILTERS=";
 
-/// Whether the process is behind a filter that gmon-run was not behind: a program installed the filter and executed this program. The filter
-/// may end the process at any call that this program does not need.
+/// Whether the process is behind a filter that gmon-run was not behind: a program installed the filter and executed
+/// this program. The filter may end the process at any call that this program does not need.
 fn has_new_filter<'a>(mut variables: impl Iterator<Item = &'a CStr>) -> bool {
     let permitted = variables.find_map(|variable| variable.to_bytes().strip_prefix(FILTERS)).and_then(decimal);
     inherited_filters().is_some_and(|filters| filters > permitted.unwrap_or(0))
@@ -91,110 +89,10 @@ extern "C" fn finish_loaded(_argument: *mut c_void) {
     _mcleanup();
 }
 
-/// `void _mcleanup(void)`, as programs see it: the start-up code of the C library for -pg calls the function before the destructors, so
-/// the function does nothing. The profile ends with the process.
+/// `void _mcleanup(void)`, as programs see it: the start-up code of the C library for -pg calls the function before the
+/// destructors, so the function does nothing. The profile ends with the process.
 #[unsafe(export_name = "_mcleanup")]
 extern "C" fn clean_up_later() {}
-
-/// The functions that are called under the names of this object. The order is that of [`NAMES`].
-static NEXT: Inherited<[AtomicUsize; NAMES.len()]> =
-    Inherited::new("the C library's functions stay where they are", [const { AtomicUsize::new(0) }; NAMES.len()]);
-const NAMES: [&CStr; 13] = [
-    c"execve",
-    c"execv",
-    c"execvp",
-    c"execvpe",
-    c"execl",
-    c"execle",
-    c"execlp",
-    c"fexecve",
-    c"execveat",
-    c"pthread_create",
-    c"thrd_create",
-    c"__register_atfork",
-    c"__cxa_at_quick_exit",
-];
-const PTHREAD_CREATE: usize = 9;
-const THRD_CREATE: usize = 10;
-const REGISTER_ATFORK: usize = 11;
-const AT_QUICK_EXIT: usize = 12;
-
-fn next(index: usize) -> usize {
-    let Some(next) = NEXT.get(index) else { return 0 };
-    if next.load(Relaxed) == 0
-        && let Some(name) = NAMES.get(index)
-    {
-        // A constructor of another object came first.
-        next.store(next_definition(name), Relaxed);
-    }
-    next.load(Relaxed)
-}
-
-/// Writes the profile, because the process may become another program. Returns the function with the number `index` that does so. If
-/// that function fails, the process goes on and writes the profile again at its end.
-pub(super) extern "C" fn before_exec(index: usize) -> usize {
-    // The child of a vfork shares its parent's profile.
-    if is_ours() && is_profiled() {
-        write_snapshot();
-    }
-    match next(index) {
-        0 => no_such_function as *const () as usize,
-        next => next,
-    }
-}
-
-extern "C" fn no_such_function() -> c_int {
-    set_errno(Errno::ENOSYS);
-    -1
-}
-
-/// What a new thread calls first. A thread takes its place before it calls the function, and frees the place.
-pub(super) struct Place {
-    /// The function; 0 in a place that is free, [`TAKEN`] in a place that another thread fills.
-    function: AtomicUsize,
-    argument: AtomicUsize,
-}
-
-const TAKEN: usize = 1;
-
-/// One place for each thread that has been created and has not begun yet. If there are more such threads, the others are not profiled
-/// before their first call of a function that was compiled with -pg.
-static PLACES: Inherited<[Place; 1024]> = Inherited::new(
-    "places of the parent's other threads stay taken",
-    [const { Place { function: AtomicUsize::new(0), argument: AtomicUsize::new(0) } }; 1024],
-);
-
-impl Place {
-    /// Stores the function and its argument in a free place.
-    fn take(function: usize, argument: usize) -> Option<&'static Place> {
-        let is_free = |place: &&Place| place.function.compare_exchange(0, TAKEN, Acquire, Relaxed).is_ok();
-        let place = PLACES.iter().find(is_free)?;
-        place.argument.store(argument, Relaxed);
-        place.function.store(function, Release);
-        Some(place)
-    }
-
-    fn free(&self) {
-        self.function.store(0, Release);
-    }
-}
-
-/// What a thread does after [`enter`]: the architecture's code jumps to the function.
-#[repr(C)]
-pub(super) struct Entry {
-    function: usize,
-    argument: usize,
-}
-
-/// Begins to profile this thread.
-pub(super) extern "C" fn enter(place: &Place) -> Entry {
-    let entry = Entry { function: place.function.load(Acquire), argument: place.argument.load(Relaxed) };
-    place.free();
-    if is_profiled() {
-        mcount::enter_new_thread();
-    }
-    entry
-}
 
 type Create = unsafe extern "C" fn(*mut c_void, *const c_void, usize, usize) -> c_int;
 
@@ -227,7 +125,8 @@ unsafe extern "C" fn thrd_create(thread: *mut c_void, start: usize, argument: us
     created(start, argument, |start, argument| unsafe { next(thread, start, argument) })
 }
 
-/// Creates a thread by `create`, which begins in [`enter`] and then calls `start`. The result of `create` is 0 for a new thread.
+/// Creates a thread by `create`, which begins in [`enter`] and then calls `start`. The result of `create` is 0 for a
+/// new thread.
 fn created(start: usize, argument: usize, create: impl FnOnce(usize, usize) -> c_int) -> c_int {
     if !is_profiled() {
         return create(start, argument);
@@ -242,7 +141,8 @@ fn created(start: usize, argument: usize, create: impl FnOnce(usize, usize) -> c
 
 type RegisterAtfork = unsafe extern "C" fn(extern "C" fn(), extern "C" fn(), extern "C" fn(), *mut c_void) -> c_int;
 
-/// `pthread_atfork`, for the runtime itself: glibc has the function only in its static library, and musl has no `__register_atfork`.
+/// `pthread_atfork`, for the runtime itself: glibc has the function only in its static library, and musl has no
+/// `__register_atfork`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_atfork(
     prepare: extern "C" fn(),

@@ -3,11 +3,11 @@
 use super::descriptor::CURRENT;
 use crate::text::decimal;
 
-/// The number of system-call filters of this process, as the kernel's file of this process tells. Kernels before 5.9 tell only whether
-/// there are filters; the number is then 1. `None` if the file cannot be read.
+/// The number of system-call filters of this process, as the kernel's file of this process tells. Kernels before 5.9
+/// tell only whether there are filters; the number is then 1. `None` if the file cannot be read.
 ///
-/// A filter may end the process at any system call, so the question is asked with the calls that the dynamic linker has made before:
-/// openat, pread64, and close.
+/// A filter may end the process at any system call, so the question is asked with the calls that the dynamic linker has
+/// made before: openat, pread64, and close.
 pub(crate) fn inherited_filters() -> Option<u32> {
     /// More than the part of the file up to the lines takes.
     const ENOUGH: usize = 4096;

@@ -2,7 +2,7 @@
 
 use core::arch::{global_asm, naked_asm};
 
-use super::super::preload::{before_exec, enter};
+use super::super::handover::{before_exec, enter};
 
 /// The first code of a thread: calls [`enter`] with the thread's place, and jumps to the function with its argument.
 #[unsafe(naked)]
@@ -27,8 +27,9 @@ pub(in super::super) unsafe extern "C" fn begin_thread() {
     )
 }
 
-// The functions that make the process another program. Each calls `before_exec` with its number in `preload::NAMES`, and jumps to the
-// function that `before_exec` returns, with the arguments as they were. No argument is in a vector register.
+// The functions that make the process another program. Each calls `before_exec` with its number in `handover::NAMES`,
+// and jumps to the function that `before_exec` returns, with the arguments as they were. No argument is in a vector
+// register.
 global_asm!(
     ".pushsection .text.execs,\"ax\",%progbits",
     ".macro exec name, index",
