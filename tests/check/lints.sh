@@ -9,8 +9,8 @@ export CARGO_TARGET_DIR="$target/lint"
 
 "$cargo" fmt --all --check
 "$cargo" clippy --workspace --all-targets --quiet -- -D warnings
-# The other configurations: the runtime with and without its start-up code, and as a shared object. tests/features.sh has
-# those of the library.
+# The other configurations: the runtime with and without its start-up code, and as a shared object.
+# tests/features.sh has those of the library.
 for features in start runtime preload; do
     "$cargo" clippy --package gmon-runtime --features "$features" --quiet -- -D warnings
 done
