@@ -82,6 +82,25 @@ fn threads_are_sampled_from_their_start() {
 }
 
 #[test]
+fn reports_say_that_nobody_counted_calls() {
+    let place = Place::new("uncounted");
+    let program = place.compile("preloaded.c", "cc", &["-pthread"]);
+    assert_eq!(place.quiet(&[], &program, &["threads"]), "1 42\n");
+    let gprof = |arguments: &[&str]| {
+        let output = Command::new(gmon_tests::gprof()).args(arguments).current_dir(&place.0).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap())
+    };
+    let line = "calls: not counted, because the program was not compiled with -pg\n";
+    // Without a name, gprof finds the program in gmon-run's directory, and lists what is there.
+    let [reports, notes] = gprof(&["-b"]);
+    assert_eq!(reports.matches(line).count(), 2, "{reports}");
+    assert!(reports.contains("work_for"), "{reports}");
+    assert!(notes.contains("/program (1 process)\n"), "{notes}");
+    assert_eq!(gprof(&["-b", "program"])[0], reports);
+}
+
+#[test]
 fn calls_are_exact_in_a_program_with_the_librarys_own_start_object() {
     for flags in [&["-pg"][..], &["-pg", "-no-pie"], &["-pg", "-mfentry"]] {
         if flags.contains(&"-mfentry") && !cfg!(target_arch = "x86_64") {
