@@ -53,13 +53,17 @@ impl Clock {
     }
 
     /// Sets the ticks after the first, where the period is no whole number of the kernel's ticks: see
-    /// [`phase::second_expiry`]. Called when the kernel has noticed the first expiry, at a tick of the kernel.
+    /// [`second_expiry`]. Called when the kernel has noticed the first expiry, at a tick of the kernel.
     fn set_later_ticks(&self) {
         if let Some(second) = second_expiry(self.thread.load(SeqCst))
             && let Some(now) = self.now()
             && Timer(self.timer.load(SeqCst)).set(second, period()).is_ok()
         {
             self.account.begin_series(now.saturating_add(second as u64));
+            if self.account.is_stopped() {
+                // Another thread stopped the timer meanwhile.
+                let _ = Timer(self.timer.load(SeqCst)).set(0, 0);
+            }
         }
     }
 
