@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use object::elf;
-use object::read::elf::{Dyn, FileHeader, ProgramHeader};
+use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, pod};
 
 use crate::error::Error;
@@ -20,7 +20,6 @@ use crate::error::Error;
 pub(crate) struct Executable {
     path: PathBuf,
     hindrance: Option<Hindrance>,
-    sanitizers: Vec<String>,
 }
 
 /// Why a program will have no profile, or not all of it.
@@ -36,12 +35,13 @@ impl fmt::Display for Hindrance {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Hindrance::Static => {
-                "a static program loads no objects, so it will have no profile: link it with gmon-cc, or with -lgmon and monstartup"
+                "a static program loads no objects, so it will have no profile: link it with gmon-cc, or with -lgmon and \
+                 monstartup"
             }
             Hindrance::OtherMachine => "a program for another machine, which will have no profile",
             Hindrance::MoreRights => {
-                "the program gets more rights than its user has, so the dynamic linker loads nothing into it: no profile; run it \
-                 as its owner"
+                "the program gets more rights than its user has, so the dynamic linker loads nothing into it: no profile; \
+                 run it as its owner"
             }
             Hindrance::Go => {
                 "Go programs end without the C library, which loses the profile: use --live, or Go's own runtime/pprof"
@@ -69,8 +69,8 @@ impl Executable {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Error::NotFound(path)),
             Err(error) => return Err(Error::NotExecutable(path, error)),
         }
-        let (hindrance, sanitizers) = inspect(&path, MOST_INTERPRETERS).unwrap_or_default();
-        Ok(Executable { path, hindrance, sanitizers })
+        let hindrance = inspect(&path, MOST_INTERPRETERS);
+        Ok(Executable { path, hindrance })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -79,11 +79,6 @@ impl Executable {
 
     pub(crate) fn hindrance(&self) -> Option<Hindrance> {
         self.hindrance
-    }
-
-    /// The libraries of sanitizers that the program needs.
-    pub(crate) fn sanitizers(&self) -> impl Iterator<Item = &str> {
-        self.sanitizers.iter().map(String::as_str)
     }
 }
 
@@ -104,26 +99,21 @@ fn in_search_path(name: &OsStr) -> Result<PathBuf, Error> {
     })
 }
 
-/// Looks at the file, or at the interpreter of a script. `None` if the file is of no known kind.
-fn inspect(path: &Path, interpreters: usize) -> Option<(Option<Hindrance>, Vec<String>)> {
+/// What keeps the runtime out of the file, or out of the interpreter of a script. `None` also if the file is of no known
+/// kind.
+fn inspect(path: &Path, interpreters: usize) -> Option<Hindrance> {
     /// Enough for the headers and the notes of a program.
-    const ENOUGH: u64 = 1 << 26;
-    let mut file = File::open(path).ok()?;
-    let mut beginning = [0; 256];
-    let length = file.read(&mut beginning).ok()?;
-    let beginning = &beginning[..length];
-    if let Some(line) = beginning.strip_prefix(b"#!") {
+    const ENOUGH: u64 = 1 << 20;
+    let file = File::open(path).ok()?;
+    let status = file.metadata().ok()?;
+    let mut bytes = Vec::new();
+    file.take(ENOUGH).read_to_end(&mut bytes).ok()?;
+    if let Some(line) = bytes.strip_prefix(b"#!") {
         let line = line.split(|byte| *byte == b'\n').next()?.trim_ascii();
         let interpreter = line.split(|byte| matches!(byte, b' ' | b'\t')).next()?;
         return inspect(Path::new(OsStr::from_bytes(interpreter)), interpreters.checked_sub(1)?);
     }
-    let status = file.metadata().ok()?;
-    if gives_rights(&status) {
-        return Some((Some(Hindrance::MoreRights), Vec::new()));
-    }
-    let mut bytes = beginning.to_vec();
-    file.take(ENOUGH).read_to_end(&mut bytes).ok()?;
-    inspect_elf(&bytes)
+    if gives_rights(&status) { Some(Hindrance::MoreRights) } else { inspect_elf(&bytes) }
 }
 
 /// Whether the program runs with the rights of another user.
@@ -135,36 +125,22 @@ fn gives_rights(status: &fs::Metadata) -> bool {
     mode & SET_USER != 0 && status.uid() != user || mode & SET_GROUP != 0 && status.gid() != group
 }
 
-fn inspect_elf(bytes: &[u8]) -> Option<(Option<Hindrance>, Vec<String>)> {
-    let other = Some((Some(Hindrance::OtherMachine), Vec::new()));
-    let Ok((header, _)) = pod::from_bytes::<elf::FileHeader64<Endianness>>(bytes) else { return None };
+fn inspect_elf(bytes: &[u8]) -> Option<Hindrance> {
+    let (header, _) = pod::from_bytes::<elf::FileHeader64<Endianness>>(bytes).ok()?;
     if !header.is_supported() {
-        return if bytes.starts_with(&elf::ELFMAG) { other } else { None };
+        return bytes.starts_with(&elf::ELFMAG).then_some(Hindrance::OtherMachine);
     }
     let endian = header.endian().ok()?;
     let machine = if cfg!(target_arch = "x86_64") { elf::EM_X86_64 } else { elf::EM_AARCH64 };
     if header.e_machine(endian) != machine {
-        return other;
+        return Some(Hindrance::OtherMachine);
     }
     let segments = header.program_headers(endian, bytes).ok()?;
     if !segments.iter().any(|segment| segment.p_type(endian) == elf::PT_INTERP) {
-        return Some((Some(Hindrance::Static), Vec::new()));
+        return Some(Hindrance::Static);
     }
-    let is_go = segments
-        .iter()
-        .filter_map(|segment| segment.notes(endian, bytes).ok().flatten())
-        .any(|mut notes| std::iter::from_fn(|| notes.next().ok().flatten()).any(|note| note.name() == b"Go"));
-    let sections = header.sections(endian, bytes).ok();
-    let dynamic = sections.as_ref().and_then(|sections| sections.dynamic(endian, bytes).ok().flatten());
-    let mut needed = Vec::new();
-    if let (Some((entries, link)), Some(sections)) = (dynamic, &sections)
-        && let Ok(strings) = sections.strings(endian, bytes, link)
-    {
-        for entry in entries.iter().filter(|entry| entry.d_tag(endian) == elf::DT_NEEDED) {
-            let name = u32::try_from(entry.d_val(endian)).ok().and_then(|offset| strings.get(offset).ok());
-            needed.extend(name.map(|name| String::from_utf8_lossy(name).into_owned()));
-        }
-    }
-    let is_sanitizer = |name: &String| ["libasan.so", "libtsan.so"].iter().any(|library| name.starts_with(library));
-    Some((is_go.then_some(Hindrance::Go), needed.into_iter().filter(is_sanitizer).collect()))
+    let mut notes = segments.iter().filter_map(|segment| segment.notes(endian, bytes).ok().flatten());
+    let is_of_go =
+        notes.any(|mut notes| std::iter::from_fn(|| notes.next().ok().flatten()).any(|note| note.name() == b"Go"));
+    is_of_go.then_some(Hindrance::Go)
 }

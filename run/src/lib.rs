@@ -44,10 +44,11 @@ fn run(arguments: &Arguments) -> Result<process::End, Error> {
         say(&format!("{}: {hindrance}", executable.path().display()));
     }
     let collection = Collection::create(arguments)?;
-    let preload = runtime::preload(&executable)?;
+    let preload = runtime::preload()?;
     let mut command = std::process::Command::new(executable.path());
     process::name(&mut command, &arguments.command[0]);
     command.args(&arguments.command[1..]);
+    runtime::OF_OPTIONS.into_iter().for_each(|name| _ = command.env_remove(name));
     for (name, value) in runtime::variables(arguments, collection.prefix(), &preload) {
         command.env(name, value);
     }

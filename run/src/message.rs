@@ -1,6 +1,9 @@
 //! Messages to the user.
 
-/// Writes one line to standard error. Control characters of names do not reach the terminal.
+use std::io::{self, Write};
+
+/// Writes one line to standard error, if somebody can read the line. Control characters of names do not reach the
+/// terminal.
 pub(crate) fn say(text: &str) {
-    eprintln!("gmon-run: {}", text.replace(char::is_control, "?"));
+    let _ = writeln!(io::stderr(), "gmon-run: {}", text.replace(char::is_control, "?"));
 }

@@ -1,6 +1,7 @@
 //! Runs the program, passes signals on, and ends as the program ends.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -10,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
-use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
+use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::iterator::Signals;
 
 use crate::error::Error;
@@ -37,8 +38,11 @@ pub(crate) fn name(command: &mut Command, name: &OsStr) {
 ///
 /// When the program cannot be executed.
 pub(crate) fn run(command: &mut Command, path: &Path, meanwhile: impl Fn() + Sync) -> Result<End, Error> {
-    // Handlers, which the kernel resets for the program; the program keeps signals that are ignored.
-    let mut signals = Signals::new(OF_TERMINAL.into_iter().chain(PASSED_ON)).map_err(Error::Wait)?;
+    // The kernel resets handlers for the program, and keeps ignored signals ignored, so these get no handler. But
+    // gmon-run could not wait for a child while SIGCHLD is ignored.
+    let ignored = ignored_signals();
+    let caught = OF_TERMINAL.into_iter().chain(PASSED_ON).filter(|signal| ignored & 1 << (signal - 1) == 0);
+    let mut signals = Signals::new(caught.chain([SIGCHLD])).map_err(Error::Wait)?;
     let mut child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Error::NotFound(path.to_owned()),
         _ => Error::NotExecutable(path.to_owned(), error),
@@ -69,6 +73,13 @@ pub(crate) fn run(command: &mut Command, path: &Path, meanwhile: impl Fn() + Syn
         status
     });
     status.map(End).map_err(Error::Wait)
+}
+
+/// The set of the signals that this process ignores; empty if the kernel does not tell.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok()).unwrap_or(0)
 }
 
 impl End {

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use crate::arguments::{Arguments, Children};
 use crate::error::Error;
-use crate::executable::Executable;
 
 /// Where the shared object is, from the directory of gmon-run: as `make install` has it, and as distributions have it.
 #[cfg(target_arch = "x86_64")]
@@ -27,7 +26,7 @@ const VARIABLE: &str = "GMON_RUN_LIBRARY";
 /// # Errors
 ///
 /// When the shared object is not there, or when the dynamic linker cannot take its path.
-pub(crate) fn preload(executable: &Executable) -> Result<OsString, Error> {
+pub(crate) fn preload() -> Result<OsString, Error> {
     let path = match env::var_os(VARIABLE) {
         Some(path) => PathBuf::from(path),
         None => {
@@ -42,12 +41,14 @@ pub(crate) fn preload(executable: &Executable) -> Result<OsString, Error> {
         return Err(Error::RuntimesName(path));
     }
     let users = env::var_os("LD_PRELOAD").filter(|users| !users.is_empty());
-    // A sanitizer's library must be the first. The program's other libraries follow the runtime's object.
-    let mut objects: Vec<OsString> = executable.sanitizers().map(OsString::from).collect();
-    objects.extend(users);
-    objects.push(path.into_os_string());
+    let objects: Vec<OsString> = users.into_iter().chain([path.into_os_string()]).collect();
     Ok(objects.join(OsStr::new(":")))
 }
+
+/// The variables that a gmon-run which runs this one may have set for other options.
+pub(crate) const OF_OPTIONS: [&str; 2] = [CHILDREN, ONCE];
+const CHILDREN: &str = "GMON_CHILDREN";
+const ONCE: &str = "GMON_RUN_ONCE";
 
 /// The variables that the program gets.
 pub(crate) fn variables(arguments: &Arguments, prefix: &Path, preload: &OsStr) -> Vec<(&'static str, OsString)> {
@@ -63,8 +64,8 @@ pub(crate) fn variables(arguments: &Arguments, prefix: &Path, preload: &OsStr) -
     all.extend(arguments.live.then(|| ("GMON_LIVE", "1".into())));
     all.extend(arguments.only.clone().map(|pattern| ("GMON_ONLY", pattern)));
     if arguments.children == Children::None {
-        all.push(("GMON_CHILDREN", "none".into()));
-        all.push(("GMON_RUN_ONCE", "1".into()));
+        all.push((CHILDREN, "none".into()));
+        all.push((ONCE, "1".into()));
     }
     all
 }

@@ -1,6 +1,6 @@
 //! How much of the samples has stacks, in words.
 
-use crate::model::StackSums;
+use crate::model::{Analysis, StackSums};
 use crate::reports::number::{Fixed, counted};
 
 /// Returns the text that says from how many stacks times were measured, and what is missing.
@@ -28,4 +28,10 @@ pub(crate) fn summary(sums: &StackSums) -> String {
         text += &format!("; {:.1} % of the samples are of runs without stacks in a sum", Fixed(sums.partial_percent()));
     }
     text
+}
+
+/// Returns the line of a header that says why no function has calls: gmon-run samples programs that do not count calls.
+pub(crate) fn calls(analysis: &Analysis<'_>) -> Option<&'static str> {
+    let are_missing = analysis.stacks().is_some() && analysis.stats().calls == 0;
+    are_missing.then_some("calls: not counted, because the program was not compiled with -pg\n")
 }

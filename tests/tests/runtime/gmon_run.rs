@@ -47,6 +47,7 @@ impl Place {
     fn profiles(&self) -> BTreeMap<String, PathBuf> {
         let names = fs::read_dir(self.0.join("gmon.run")).unwrap().map(|entry| entry.unwrap().path());
         let profiles = names.filter(|path| path.extension().is_none_or(|ending| ending != "side"));
+        let profiles = profiles.filter(|path| !path.ends_with(".gmon-run"));
         profiles.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path)).collect()
     }
 
@@ -79,6 +80,25 @@ fn threads_are_sampled_from_their_start() {
     let stacks = side.contexts().total();
     assert!(stacks as f64 >= 66.0, "{stacks} stacks of 0.7 seconds, {found:?}");
     assert_eq!(side.unwalked().map(|(_, ticks)| ticks).sum::<u64>(), 0);
+}
+
+#[test]
+fn reports_say_that_nobody_counted_calls() {
+    let place = Place::new("uncounted");
+    let program = place.compile("preloaded.c", "cc", &["-pthread"]);
+    assert_eq!(place.quiet(&[], &program, &["threads"]), "1 42\n");
+    let gprof = |arguments: &[&str]| {
+        let output = Command::new(gmon_tests::gprof()).args(arguments).current_dir(&place.0).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap())
+    };
+    let line = "calls: not counted, because the program was not compiled with -pg\n";
+    // Without a name, gprof finds the program in gmon-run's directory, and lists what is there.
+    let [reports, notes] = gprof(&[]);
+    assert_eq!(reports.matches(line).count(), 2, "{reports}");
+    assert!(reports.contains("work_for"), "{reports}");
+    assert!(notes.contains("/program (1 process)\n"), "{notes}");
+    assert_eq!(gprof(&["program"])[0], reports);
 }
 
 #[test]
@@ -142,8 +162,8 @@ fn only_programs_with_a_name_have_profiles() {
     let script = format!("{} forks 2; true", program.display());
     let output = place.run(&["--only=prog*", "-o", "a%b/profiles"]).args(["bash", "-c", &script]).output().unwrap();
     assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b"1\n"[..]));
-    let names: Vec<_> =
-        fs::read_dir(place.0.join("a%b/profiles")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names = fs::read_dir(place.0.join("a%b/profiles")).unwrap().map(|entry| entry.unwrap().file_name());
+    let names: Vec<_> = names.filter(|name| name != ".gmon-run").collect();
     assert!(names.iter().all(|name| name.to_string_lossy().starts_with("program.")), "{names:?}");
     assert_eq!(names.len(), 2, "{names:?}");
 }
@@ -170,6 +190,39 @@ fn gmon_run_ends_as_the_program_ends() {
     failed(&["/etc/hostname"], 126, "cannot execute");
     failed(&["--children=some", "true"], 125, "--children");
     failed(&[], 125, "PROGRAM");
+}
+
+#[test]
+fn what_gmon_run_inherits_reaches_the_program() {
+    let place = Place::new("surroundings");
+    let program = place.compile("preloaded.c", "cc", &["-pthread"]);
+    let own = gmon_tests::gmon_run();
+    let inside = |script: &str| {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", script]).current_dir(&place.0).env("GMON_RUN_LIBRARY", library().join("libgmon-run.so"));
+        shell.env("RUN", own).env("PROGRAM", &program);
+        let output = shell.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    // Signals that are ignored, as by nohup.
+    let (code, printed, _) = inside("trap '' HUP INT USR1; exec $RUN grep SigIgn /proc/self/status");
+    assert_eq!(code, Some(0));
+    let ignored = u64::from_str_radix(printed.trim().rsplit('\t').next().unwrap(), 16).unwrap();
+    assert_eq!(ignored & 0b10_0000_0011, 0b10_0000_0011, "{printed}");
+    assert_eq!(inside("trap '' CHLD; exec $RUN $PROGRAM code 5").0, Some(5));
+    // Nobody can read messages.
+    assert_eq!(inside("exec $RUN ./none 2>/dev/full").0, Some(127));
+    // A gmon-run in a gmon-run has a directory of its own, and both leave their profiles.
+    let (code, _, said) = inside("exec $RUN bash -c '$RUN $PROGRAM code 7; exit $?'");
+    assert_eq!(code, Some(7));
+    assert!(said.contains("the profiles are in gmon.run.2"), "{said}");
+    assert!(place.profiles().keys().any(|name| name.starts_with("bash.")), "{:?}", place.profiles());
+    // Files of others stay.
+    fs::create_dir(place.0.join("mine")).unwrap();
+    fs::write(place.0.join("mine/backup.20261127"), "mine").unwrap();
+    let (code, _, said) = inside("exec $RUN -o mine true");
+    assert!(code == Some(125) && said.contains("has files of others"), "{said}");
+    assert!(place.0.join("mine/backup.20261127").exists());
 }
 
 #[test]

@@ -68,6 +68,7 @@ pub(crate) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut
     if let Some(sums) = analysis.stacks().filter(|sums| sums.lack_runs()) {
         writeln!(out, "total: {}", stacks::summary(sums))?;
     }
+    out.write_all(stacks::calls(analysis).unwrap_or_default().as_bytes())?;
     Ok(())
 }
 

@@ -64,6 +64,7 @@ pub(crate) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::R
     if let Some(stacks) = analysis.stacks() {
         writeln!(out, "children: {}", stacks::summary(stacks))?;
     }
+    out.write_all(stacks::calls(analysis).unwrap_or_default().as_bytes())?;
     out.write_all(b"\n")
 }
 

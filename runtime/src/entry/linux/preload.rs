@@ -39,16 +39,17 @@ unsafe extern "C" fn begin_loaded(argc: c_int, argv: *const *const c_char, envp:
     // SAFETY: glibc passes the environment of the process's start; musl passes nothing, and has set its own.
     let variables = unsafe { if is_glibc { strings(envp) } else { strings(environ) } };
     let is_once = variables.clone().any(|variable| variable.to_bytes() == ONCE);
-    if start == end || program::has_start_object() || has_new_filter(variables) {
+    let is_unwanted = start == end || program::has_start_object() || has_new_filter(variables);
+    if is_once {
+        // SAFETY: as above; the strings are the process's own, and nobody else reads them yet.
+        unsafe { forget_object(if is_glibc { envp } else { environ }) };
+    }
+    if is_unwanted {
         forbid_start();
         return;
     }
     // SAFETY: glibc passes the arrays of the process's start, before other code of the program runs.
     unsafe { if is_glibc { begin(argc, argv, envp) } else { begin_late() } }
-    if is_once {
-        // SAFETY: as above; the strings are the process's own, and nobody else reads them yet.
-        unsafe { forget_object(if is_glibc { envp } else { environ }) };
-    }
     // The C library calls this after the destructors, which it registers later.
     // SAFETY: the C library is initialized; null stands for an object that is not closed.
     unsafe { __cxa_atexit(finish_loaded, ptr::null_mut(), ptr::null_mut()) };

@@ -110,6 +110,17 @@ impl Account {
         }
     }
 
+    /// Begins a new series of ticks, of which the first is due at the CPU time `first`. The ticks before have been counted.
+    ///
+    /// If another thread settles the account at this moment, it may count a tick too much.
+    pub(super) fn begin_series(&self, first: u64) {
+        let runs = |state| (state != NEVER && state & STOPPED == 0).then_some(first.max(1));
+        if self.state.fetch_update(SeqCst, SeqCst, runs).is_ok() {
+            self.noticed.store(0, SeqCst);
+            self.counted.store(0, SeqCst);
+        }
+    }
+
     /// Stops the account at the CPU time `now`.
     pub(super) fn stop(&self, now: u64) {
         let change = |state| (state != NEVER && state & STOPPED == 0).then_some(now.wrapping_sub(state) | STOPPED);

@@ -5,9 +5,9 @@ use core::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
 use super::account::Account;
 use super::due::{settle, start_timer};
-use super::phase::first_expiry;
+use super::phase::{first_expiry, second_expiry};
 use super::producer::{NOTHING, PRODUCER, RING, THREADS};
-use super::rate::is_wall;
+use super::rate::{is_wall, period};
 use crate::os::{TimeOf, Timer};
 
 /// One thread's timer.
@@ -52,6 +52,21 @@ impl Clock {
         }
     }
 
+    /// Sets the ticks after the first, where the period is no whole number of the kernel's ticks: see
+    /// [`second_expiry`]. Called when the kernel has noticed the first expiry, at a tick of the kernel.
+    fn set_later_ticks(&self) {
+        if let Some(second) = second_expiry(self.thread.load(SeqCst))
+            && let Some(now) = self.now()
+            && Timer(self.timer.load(SeqCst)).set(second, period()).is_ok()
+        {
+            self.account.begin_series(now.saturating_add(second as u64));
+            if self.account.is_stopped() {
+                // Another thread stopped the timer meanwhile.
+                let _ = Timer(self.timer.load(SeqCst)).set(0, 0);
+            }
+        }
+    }
+
     /// Counts the ticks that are due and that the kernel has not noticed yet. `is_last` says that no more ticks come.
     pub(crate) fn settle(&self, is_last: bool) {
         if self.timer.load(SeqCst) != Clock::NONE && !self.account.has_no_place() {
@@ -92,7 +107,14 @@ pub(super) fn time() -> TimeOf {
 
 /// The number of ticks to count at `pc` after this number of expiries of this thread's timer.
 pub(super) fn notice(expiries: u32, pc: usize) -> u32 {
-    own().map_or(expiries, |clock| clock.account.notice(expiries, pc))
+    own().map_or(expiries, |clock| {
+        let is_first = clock.account.has_no_place();
+        let ticks = clock.account.notice(expiries, pc);
+        if is_first && ticks == 1 {
+            clock.set_later_ticks();
+        }
+        ticks
+    })
 }
 
 /// This thread's clock, if the thread has a record.
