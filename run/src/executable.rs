@@ -99,8 +99,8 @@ fn in_search_path(name: &OsStr) -> Result<PathBuf, Error> {
     })
 }
 
-/// What keeps the runtime out of the file, or out of the interpreter of a script. `None` also if the file is of no known
-/// kind.
+/// What keeps the runtime out of the file, or out of the interpreter of a script. `None` also if the file is of no
+/// known kind.
 fn inspect(path: &Path, interpreters: usize) -> Option<Hindrance> {
     /// Enough for the headers and the notes of a program.
     const ENOUGH: u64 = 1 << 20;

@@ -110,7 +110,8 @@ impl Account {
         }
     }
 
-    /// Begins a new series of ticks, of which the first is due at the CPU time `first`. The ticks before have been counted.
+    /// Begins a new series of ticks, of which the first is due at the CPU time `first`. The ticks before have been
+    /// counted.
     ///
     /// If another thread settles the account at this moment, it may count a tick too much.
     pub(super) fn begin_series(&self, first: u64) {

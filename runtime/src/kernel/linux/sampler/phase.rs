@@ -49,11 +49,12 @@ fn within(turn: u32, period: i64) -> i64 {
     ((period >> 8) * i64::from(turn)) >> 24
 }
 
-/// The time from the first expiry to the second. Let the time to an expiry be `turn / 2^32` of a period and a number of
-/// periods, without rounding. The kernel's tick by which to notice the expiry is the whole number of ticks in that time.
-/// [`first`] is this tick for no period. For the later ones, the time counts from the tick that noticed the first, so
-/// that the moment of the ticks does not matter. The kernel notices an expiry at the next tick, so the timer is set one
-/// tick before, and behind the tick before that by what the rounding of the first left.
+/// The time from the first expiry to the second.
+///
+/// Without rounding, expiry number n is due after `turn / 2^32` of a period and n periods. The kernel must notice the
+/// expiry at the last of its ticks before that time. [`first`] rounds down, which is right for number 0. The later
+/// times count from the tick that noticed number 0, so the moment of the ticks does not matter. The kernel notices an
+/// expiry at the next tick, so each later expiry is set one tick before it is due.
 ///
 /// Without this, a thread that lives for about a period would have too few ticks, by a tenth for 100 samples per second
 /// and 250 ticks of the kernel. `None` if the period is a whole number of ticks or less than a tick.
