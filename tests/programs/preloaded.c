@@ -28,8 +28,9 @@ static double used(clockid_t clock) {
 /* Works until this thread has used so many seconds of CPU time more. */
 __attribute__((noinline)) static void work_for(double seconds) {
     double end = used(CLOCK_THREAD_CPUTIME_ID) + seconds;
-    while (used(CLOCK_THREAD_CPUTIME_ID) < end) {
-    }
+    while (used(CLOCK_THREAD_CPUTIME_ID) < end)
+        for (volatile int i = 0; i < 20000; i++) {
+        }
 }
 
 __attribute__((noinline)) static void first(void) { work_for(0.4); }

@@ -54,6 +54,7 @@ impl Clock {
 
     /// Sets the ticks after the first, where the period is no whole number of the kernel's ticks: see
     /// [`second_expiry`]. Called when the kernel has noticed the first expiry, at a tick of the kernel.
+    #[inline(never)] // the handler's own frame must stay small
     fn set_later_ticks(&self) {
         if let Some(second) = second_expiry(self.thread.load(SeqCst))
             && let Some(now) = self.now()
