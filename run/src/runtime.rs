@@ -70,13 +70,13 @@ pub(crate) fn variables(arguments: &Arguments, prefix: &Path, preload: &OsStr) -
     all
 }
 
-/// The pattern of the names: the executable's name, the first digits of its build ID, and the number of the process.
+/// The pattern of the names: the program's name, the first digits of its build ID, and the number of the process.
 fn name_pattern(directory: &Path) -> OsString {
     let mut pattern = Vec::new();
     for byte in directory.as_os_str().as_bytes() {
         pattern.extend(if *byte == b'%' { &b"%%"[..] } else { std::slice::from_ref(byte) });
     }
-    pattern.extend(b"/%n.%b.%p");
+    pattern.extend(b"/%n.%p");
     OsString::from_vec(pattern)
 }
 
@@ -115,6 +115,6 @@ mod tests {
 
     #[test]
     fn a_percent_sign_in_the_directory_is_no_conversion() {
-        assert_eq!(name_pattern(Path::new("/a 100%/b")), OsString::from("/a 100%%/b/%n.%b.%p"));
+        assert_eq!(name_pattern(Path::new("/a 100%/b")), OsString::from("/a 100%%/b/%n.%p"));
     }
 }

@@ -111,17 +111,15 @@ pub(crate) fn say_error(parts: &[&[u8]], error: Errno) {
 
 /// Writes what failed, the error, and what the user can do.
 pub(crate) fn say_cure(parts: &[&[u8]], error: Errno, cure: &[&[u8]]) {
-    let mut line = Text::<512>::new();
+    let (mut line, text) = (Text::<512>::new(), error.text());
     for part in parts {
         line.push(part);
     }
     line.push(b": ");
-    line.push(error.text());
-    line.push(if error.text().is_empty() { b"error " } else { b" (error " });
+    line.push(text);
+    line.push(if text.is_empty() { b"error " } else { b" (error " });
     line.push_decimal(u64::from(error.0.unsigned_abs()));
-    if !error.text().is_empty() {
-        line.push(b")");
-    }
+    line.push(if text.is_empty() { b"" } else { b")" });
     for part in cure {
         line.push(part);
     }

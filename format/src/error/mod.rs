@@ -211,8 +211,8 @@ failures! {
     /// No program can have this address.
     BadAddress { address: u64; offset } Invalid = address
         ("impossible address ({address:#x} at offset {offset:#x})") => DAMAGED;
-    /// The file has so many images that their records cannot be real. The offset is that of the end of the first one
-    /// too many.
+    /// The file has so many images that their records cannot be real. The offset is the end of the record of the first
+    /// image too many.
     TooManyImages { images: u64; offset } Invalid = images
         ("too many images for the size of the file ({images} before offset {offset:#x})") => DAMAGED;
     /// A line of a list of shared objects is not valid. Lines count from 1.
@@ -311,12 +311,12 @@ failures! {
     BinsNotHeld { bins: u64, needed: u64, range: Range<u64> } NotHeld = bins
         ("the form needs another number of bins for {range:#x?} ({needed}, {bins} given)") => GNU_HOLDS;
     /// A size does not fit its field in the file, or the empty bins of a sparse histogram exceed the limit of repeated
-    /// records. The unit is that of the field: bins of a GNU histogram, the number of GNU basic-block counts, arcs of
+    /// records. The field decides the unit: bins of a GNU histogram, the number of GNU basic-block counts, arcs of
     /// an `LD_PROFILE` file, otherwise bytes; the limit of the caller is in bytes.
     TooLarge { part: Part, size: u64, limit: u64 } NotHeld = size
         ("{part} too large for the form ({size:#x}, limit {limit:#x})");
     /// Counts are so high that the repeated records exceed the limit: [`REPEAT_LIMIT`](crate::REPEAT_LIMIT) unless the
-    /// caller sets another limit. The size is that of these records in bytes.
+    /// caller sets another limit. The size is the number of bytes in these records.
     TooManyRepeats { size: u64 } NotHeld = size
         ("counts too high for the form ({size:#x} bytes of repeated records)") => "write a form with wider counters";
     /// The form has addresses that count from the start of a shared object: the range must start at 0.

@@ -1,5 +1,5 @@
-//! Tests of detection in a file that is not in memory: the result is that of a file in memory, however long the file
-//! is.
+//! Tests of detection in a file that is not in memory: the result is the same as for a file in memory, however long the
+//! file is.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 

@@ -1,12 +1,11 @@
-//! The conversions in `GMON_OUT_PREFIX`: `%r`, `%h`, `%p`, `%n`, `%b`, and `%%`.
+//! The conversions in `GMON_OUT_PREFIX`: `%r`, `%h`, `%p`, `%n`, and `%%`.
 
 use core::slice;
 
-use crate::file::names::{NAME_SIZE, NUMBER};
+use crate::file::names::{NAME_SIZE, NUMBER, push_build};
 use crate::file::{Naming, Output};
 use crate::message::say;
-use crate::objects::program;
-use crate::os::{process_id, push_host_name, push_program_path};
+use crate::os::{process_id, push_host_name};
 use crate::text::Text;
 
 /// What was replaced in a value.
@@ -25,7 +24,7 @@ struct Replaced {
 pub(super) fn set(output: &mut Output, value: &[u8], rank: Option<u32>) {
     output.naming = Naming::Prefix;
     output.process = process_id();
-    let said = match convert(&mut output.prefix, value, rank) {
+    let said = match convert(&mut output.prefix, value, output.program.as_bytes(), rank) {
         Ok(replaced) => {
             output.is_whole_name = replaced.is_any;
             output.has_number = replaced.has_number;
@@ -36,7 +35,7 @@ pub(super) fn set(output: &mut Output, value: &[u8], rank: Option<u32>) {
             output.prefix.clear();
             output.prefix.push(value);
             let why: &[u8] =
-                b" is not %r, %h, %p, %n, %b or %% (a percent sign): using the value as it is, and the process number";
+                b" is not %r, %h, %p, %n or %% (a percent sign): using the value as it is, and the process number";
             Some((conversion, why))
         }
     };
@@ -47,10 +46,16 @@ pub(super) fn set(output: &mut Output, value: &[u8], rank: Option<u32>) {
 }
 
 /// Appends the value with its conversions replaced. The error is a conversion that is not valid.
-fn convert<'a>(prefix: &mut Text<NAME_SIZE>, value: &'a [u8], rank: Option<u32>) -> Result<Replaced, &'a [u8]> {
+fn convert<'a>(
+    prefix: &mut Text<NAME_SIZE>,
+    value: &'a [u8],
+    program: &[u8],
+    rank: Option<u32>,
+) -> Result<Replaced, &'a [u8]> {
     let mut left = value;
     let mut replaced = Replaced::default();
     while let Some((byte, rest)) = left.split_first() {
+        let from_here = left;
         left = rest;
         if *byte != b'%' {
             prefix.push(slice::from_ref(byte));
@@ -67,22 +72,17 @@ fn convert<'a>(prefix: &mut Text<NAME_SIZE>, value: &'a [u8], rank: Option<u32>)
                 prefix.push(&[NUMBER]);
                 replaced.has_number = true;
             }
-            b'n' => push_program(prefix),
-            b'b' => prefix.push_hexadecimal(u64::from(program::build()), 8),
+            b'n' => {
+                prefix.push(program);
+                push_build(prefix, b".");
+            }
             b'%' => prefix.push(b"%"),
-            _ => return Err(value.get(value.len() - rest.len() - 2..value.len() - rest.len()).unwrap_or(b"%")),
+            _ => return Err(from_here.get(..2).unwrap_or(b"%")),
         }
-        replaced.is_any |= !matches!(kind, b'n' | b'b' | b'%');
+        replaced.is_any |= !matches!(kind, b'n' | b'%');
         left = rest;
     }
     Ok(replaced)
-}
-
-/// Appends the name of the executable file, which is the same under all names by which users call the program.
-fn push_program(prefix: &mut Text<NAME_SIZE>) {
-    let mut path = Text::<256>::new();
-    push_program_path(&mut path);
-    prefix.push(path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default());
 }
 
 /// Appends the name of the machine, which must not name another directory.
@@ -100,7 +100,7 @@ mod tests {
 
     fn converted(value: &[u8], rank: Option<u32>) -> Result<(Vec<u8>, Replaced), &[u8]> {
         let mut prefix = Text::new();
-        convert(&mut prefix, value, rank).map(|replaced| (prefix.as_bytes().to_vec(), replaced))
+        convert(&mut prefix, value, b"prog", rank).map(|replaced| (prefix.as_bytes().to_vec(), replaced))
     }
 
     fn whole(text: &[u8], is_any: bool) -> Result<(Vec<u8>, Replaced), &'static [u8]> {
@@ -114,6 +114,8 @@ mod tests {
         let host = host.as_bytes();
         assert_eq!(converted(b"a.%r", Some(12)), whole(b"a.12", true));
         assert_eq!(converted(b"%p-%p", None), whole(b"\0-\0", true));
+        let build = format!("prog.{:08x}", crate::objects::program::build());
+        assert_eq!(converted(b"%n", None), whole(build.as_bytes(), false));
         assert_eq!(converted(b"x/%h/y", None), whole(&[b"x/", host, b"/y"].concat(), true));
         assert_eq!(converted(b"%r%h%p%%", Some(0)), whole(&[b"0", host, b"\0%"].concat(), true));
         let replaced = Replaced { is_any: true, has_number: false, lacks_rank: true };

@@ -254,11 +254,17 @@ fn make_sum_name<'a>(name: &'a mut Text<NAME_SIZE>, parts: &[&[u8]]) -> &'a CStr
         name.push(NAME_START);
         name.push(output.program.as_bytes());
     }
-    name.push(b".children-");
-    name.push_hexadecimal(u64::from(program::build()), 8);
+    push_build(name, b".children-");
     name.push(if is_prefixed { b"" } else { NAME_END });
     parts.iter().for_each(|part| name.push(part));
     name.as_c_str().unwrap_or(c"")
+}
+
+/// Appends `separator` and the first eight digits of the program's build ID, or of the sum of its headers.
+#[inline(never)]
+pub(crate) fn push_build(text: &mut Text<NAME_SIZE>, separator: &[u8]) {
+    text.push(separator);
+    text.push_hexadecimal(u64::from(program::build()), 8);
 }
 
 pub(crate) fn name_beforehand() -> &'static CStr {

@@ -83,8 +83,7 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Closes the descriptor of the directory, unless it is held, and undoes what writing has changed. Call this after each
-/// writing.
+/// Closes the directory, unless it is held, and undoes what writing has changed. Call this after each writing.
 pub(crate) fn release_directory() {
     restore_limit();
     if HOLDS_LITTLE && !IS_HELD.load(Relaxed) {
@@ -113,32 +112,29 @@ pub(crate) fn hold(with_files: bool) {
     }
 }
 
-/// The number of the superuser.
-const SUPERUSER: u32 = 0;
-
-/// Opens the file at start-up if the process is the superuser's, because `setuid` may give up the right to write in the
-/// directory.
+/// Opens the file at start-up: see [`keep`].
 pub(crate) fn keep_file() {
-    if !FORKED.load(Relaxed) && effective_user() == SUPERUSER {
-        keep(Kept::Profile, true);
-    }
+    keep(Kept::Profile, true);
 }
 
-/// Opens the side file at start-up, as [`keep_file`] opens the file. Call this after [`keep_file`], or when the file is
-/// a live file.
+/// Opens the side file at start-up: see [`keep`]. Call this after [`keep_file`], or when the file is a live file.
 pub(crate) fn keep_side_file() {
-    let has_profile = Kept::Profile.is_some() || LIVE_FILE.is_set();
-    if has_profile && !FORKED.load(Relaxed) && effective_user() == SUPERUSER {
+    if Kept::Profile.is_some() || LIVE_FILE.is_set() {
         keep(Kept::SideFile, true);
     }
 }
 
-/// Opens a file and keeps it open, unless it is kept already.
+/// Opens a file and keeps the file open, unless the file is kept already.
 ///
-/// At the start, a directory in which every user may create files needs no new file yet: a process that is killed or
-/// that executes another program leaves no empty file there.
+/// At the start, only a process of the superuser needs this, because `setuid` may give up the right to write in the
+/// directory. A directory in which every user may create files needs no new file yet: a process that is killed or that
+/// executes another program leaves no empty file there.
 #[inline(never)]
 fn keep(kept: Kept, is_at_start: bool) {
+    const SUPERUSER: u32 = 0;
+    if is_at_start && (FORKED.load(Relaxed) || effective_user() != SUPERUSER) {
+        return;
+    }
     let path = name_beside(&[kept.suffix()]);
     let Ok(directory) = directory_of(path) else { return };
     if kept.is_some() {
@@ -206,17 +202,13 @@ pub(crate) fn is_named(directory: Fd, path: &CStr, status: &Status) -> bool {
 
 /// Removes a child's own file, whose counts are now in the sum of all children.
 pub(crate) fn remove_own() {
-    let own = name();
-    if let Ok(directory) = directory_of(own) {
-        let _ = directory.unlink(own);
-        let _ = directory.unlink(name_beside(&[SIDE]));
-    }
+    unlink_beside(name());
+    unlink_beside(name_beside(&[SIDE]));
 }
 
-/// Opens the file in the captured directory, new and empty. An existing file that may be overwritten loses its name,
-/// but processes that have it open or mapped keep it.
-///
-/// If that is no longer possible, the result is the superuser's file that was opened at the start, emptied.
+/// Opens the file in the captured directory, new and empty. An existing file that may be overwritten loses its name, but
+/// not its content for processes that use the file. If the file can no longer be opened, the result is the superuser's
+/// file that was opened at the start, emptied.
 pub(crate) fn open(to_map: bool) -> Result<Fd, Refusal> {
     let opened = open_main(captured(), to_map);
     if to_map { opened } else { or_kept(opened, Kept::Profile) }

@@ -6,6 +6,7 @@ use gmon::layout::mark;
 
 use crate::os::linked;
 pub(crate) use crate::os::linked::text;
+use crate::os::program_header::{EXECUTABLE, ProgramHeader, SEGMENT_LOAD};
 
 /// The part of `Elf64_Ehdr` that is needed.
 #[repr(C)]
@@ -23,25 +24,8 @@ struct ElfHeader {
     program_headers_number: u16,
 }
 
-/// `Elf64_Phdr`.
-#[repr(C)]
-struct ProgramHeader {
-    kind: u32,
-    flags: u32,
-    offset: u64,
-    address: u64,
-    physical: u64,
-    file_size: u64,
-    memory_size: u64,
-    alignment: u64,
-}
-
 /// ET_DYN: the program may be loaded anywhere.
 const KIND_DYNAMIC: u16 = 3;
-/// PT_LOAD.
-const SEGMENT_LOAD: u32 = 1;
-/// PF_X.
-const EXECUTABLE: u32 = 1;
 /// PT_INTERP.
 const SEGMENT_INTERPRETER: u32 = 3;
 /// PT_DYNAMIC, DT_DEBUG, DT_NULL.

@@ -4,6 +4,7 @@
 use core::ffi::{c_ulong, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use super::program_header::{EXECUTABLE, ProgramHeader, SEGMENT_HEADERS, SEGMENT_LOAD};
 use crate::state::Inherited;
 
 const AT_PHDR: c_ulong = 3;
@@ -17,25 +18,6 @@ unsafe extern "C" {
 /// The addresses of the program's first byte and of the end of its code; 0 before [`text`] has found them.
 static BASE: Inherited<AtomicUsize> = Inherited::new("the program stays where it is", AtomicUsize::new(0));
 static END: Inherited<AtomicUsize> = Inherited::new("the program stays where it is", AtomicUsize::new(0));
-
-/// `Elf64_Phdr`.
-#[repr(C)]
-struct ProgramHeader {
-    kind: u32,
-    flags: u32,
-    offset: u64,
-    address: u64,
-    physical: u64,
-    file_size: u64,
-    memory_size: u64,
-    alignment: u64,
-}
-
-/// PT_LOAD and PT_PHDR.
-const LOAD: u32 = 1;
-const HEADERS: u32 = 6;
-/// PF_X.
-const EXECUTABLE: u32 = 1;
 
 /// The run-time addresses of the program's first byte and of the end of its code; both are 0 if the kernel does not
 /// tell. The first call is at the start-up, when the C library can be called.
@@ -59,8 +41,8 @@ fn find() {
     let (mut bias, mut base, mut end) = (0, 0, 0);
     for header in headers {
         match header.kind {
-            HEADERS => bias = start.wrapping_sub(header.address as usize),
-            LOAD => {
+            SEGMENT_HEADERS => bias = start.wrapping_sub(header.address as usize),
+            SEGMENT_LOAD => {
                 if header.offset == 0 {
                     base = bias.wrapping_add(header.address as usize);
                 }

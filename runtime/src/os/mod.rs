@@ -7,6 +7,7 @@ mod dynamic_linker;
 #[cfg_attr(feature = "preload", path = "loaded.rs")]
 pub(crate) mod linked;
 mod mapping;
+pub(crate) mod program_header;
 mod reserve;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(target_os = "freebsd", path = "freebsd/mod.rs")]

@@ -53,17 +53,17 @@ fn said(output: &Output) -> &str {
 #[test]
 fn the_program_and_its_build_can_be_in_the_name() {
     let (program, place) = program("builds");
-    let (number, output) = run(&mut prefixed(&program, "%n.%b.%p", "0"));
+    let (number, output) = run(&mut prefixed(&program, "%n.%p", "0"));
     assert_eq!(said(&output), "");
     let names = profiles(&place);
     let [name] = &names[..] else { panic!("{names:?}") };
     let build = Side::of(&place.join(name)).build_id(0)[..8].to_owned();
     let file = program.executable.file_name().unwrap().to_str().unwrap();
     assert_eq!(*name, format!("{file}.{build}.{number}"));
-    // These conversions do not tell processes apart.
+    // This conversion does not tell processes apart.
     let (number, output) = run(&mut prefixed(&program, "all-%n", "0"));
     assert_eq!(said(&output), "");
-    assert!(place.join(format!("all-{file}.{number}")).is_file(), "{:?}", profiles(&place));
+    assert!(place.join(format!("all-{file}.{build}.{number}")).is_file(), "{:?}", profiles(&place));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn what_cannot_be_replaced_is_reported() {
     for (prefix, wrong) in [("a%x", "%x"), ("b%r%", "% at the end"), ("c%p% ", "% ")] {
         let (pid, output) = run(prefixed(&program, prefix, "0").env("PMI_RANK", "1"));
         let line = format!(
-            "gmon: GMON_OUT_PREFIX=place/{prefix}: {wrong} is not %r, %h, %p, %n, %b or %% (a percent sign): using the value as it is, and \
+            "gmon: GMON_OUT_PREFIX=place/{prefix}: {wrong} is not %r, %h, %p, %n or %% (a percent sign): using the value as it is, and \
              the process number\n"
         );
         assert_eq!(said(&output), line);

@@ -286,8 +286,8 @@ impl Site<'_, '_, '_> {
         if let Some((target, _)) = self.others().into_iter().find(|(id, _)| is_named(*id)) {
             return self.direct(target);
         }
-        // A function without a counter. A name may stand for several functions, so only a jump proves that it is this
-        // one.
+        // A function without a counter. A name may stand for several functions, so only a jump proves which function is
+        // meant.
         match self.sites.named(name).filter(|target| self.sites.jumps.jump(*target, self.callee) == Jump::Direct) {
             Some(target) => self.direct(target),
             None => self.indirect(),

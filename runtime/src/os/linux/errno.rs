@@ -30,34 +30,39 @@ impl Errno {
 
     /// The description of a number that is likely here; empty for others.
     pub(crate) fn text(self) -> &'static [u8] {
-        match self.0 {
-            1 => b"operation not permitted",
-            2 => b"no such file or directory",
-            5 => b"input/output error",
-            6 => b"no such device or address",
-            9 => b"bad file descriptor",
-            11 => b"resource temporarily unavailable",
-            12 => b"cannot allocate memory",
-            13 => b"permission denied",
-            14 => b"bad address",
-            16 => b"device or resource busy",
-            17 => b"file exists",
-            20 => b"not a directory",
-            21 => b"is a directory",
-            22 => b"invalid argument",
-            23 | 24 => b"too many open files",
-            27 => b"file too large",
-            28 => b"no space left on device",
-            30 => b"read-only file system",
-            36 => b"file name too long",
-            38 => b"function not implemented",
-            40 => b"is a symbolic link",
-            114 => b"already in progress",
-            122 => b"disk quota exceeded",
-            _ => b"",
-        }
+        let mut entries = TEXTS.split(|byte| *byte == 0).filter_map(<[u8]>::split_first);
+        entries.find(|(number, _)| i32::from(**number) == self.0).map_or(b"", |(_, text)| text)
     }
 }
+
+/// The descriptions: the number, the text, and a zero of each. A `match` would be three times as much code, and a table
+/// of texts would need relocations.
+const TEXTS: &[u8] = b"\
+    \x01operation not permitted\0\
+    \x02no such file or directory\0\
+    \x05input/output error\0\
+    \x06no such device or address\0\
+    \x09bad file descriptor\0\
+    \x0bresource temporarily unavailable\0\
+    \x0ccannot allocate memory\0\
+    \x0dpermission denied\0\
+    \x0ebad address\0\
+    \x10device or resource busy\0\
+    \x11file exists\0\
+    \x14not a directory\0\
+    \x15is a directory\0\
+    \x16invalid argument\0\
+    \x17too many open files\0\
+    \x18too many open files\0\
+    \x1bfile too large\0\
+    \x1cno space left on device\0\
+    \x1eread-only file system\0\
+    \x24file name too long\0\
+    \x26function not implemented\0\
+    \x28is a symbolic link\0\
+    \x72already in progress\0\
+    \x7adisk quota exceeded\0\
+";
 
 // The numbers that only the `profil` of other systems needs.
 impl Errno {
@@ -72,4 +77,24 @@ unsafe extern "C" {
 pub fn set_errno(error: Errno) {
     // SAFETY: this thread's own variable.
     unsafe { *__errno_location() = error.0 };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Errno;
+
+    #[test]
+    fn errors_have_texts() {
+        let text = |number| str::from_utf8(Errno(number).text()).unwrap();
+        assert_eq!([1, 24, 122].map(text), ["operation not permitted", "too many open files", "disk quota exceeded"]);
+        assert_eq!(text(23), text(24));
+        for number in 1..130 {
+            let system = std::io::Error::from_raw_os_error(number).to_string().to_lowercase();
+            // Others have shorter or longer texts here.
+            if ![40, 114].contains(&number) && !text(number).is_empty() {
+                assert!(system.starts_with(text(number)), "{number}: {system}");
+            }
+        }
+        assert_eq!([-1, 0, 3, 111, 257].map(text), [""; 5]);
+    }
 }

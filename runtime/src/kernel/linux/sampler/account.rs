@@ -111,15 +111,17 @@ impl Account {
     }
 
     /// Begins a new series of ticks, of which the first is due at the CPU time `first`. The ticks before have been
-    /// counted.
+    /// counted. The result is false, and nothing changes, if the account does not run.
     ///
     /// If another thread settles the account at this moment, it may count a tick too much.
-    pub(super) fn begin_series(&self, first: u64) {
-        let runs = |state| (state != NEVER && state & STOPPED == 0).then_some(first.max(1));
-        if self.state.fetch_update(SeqCst, SeqCst, runs).is_ok() {
+    pub(super) fn begin_series(&self, first: u64) -> bool {
+        let runs = |state| (state != NEVER && state & STOPPED == 0).then_some(first);
+        let has_begun = self.state.fetch_update(SeqCst, SeqCst, runs).is_ok();
+        if has_begun {
             self.noticed.store(0, SeqCst);
             self.counted.store(0, SeqCst);
         }
+        has_begun
     }
 
     /// Stops the account at the CPU time `now`.
@@ -256,6 +258,21 @@ mod tests {
         assert_eq!(account.notice(1, 0x10), 1);
         assert_eq!(account.settle(PERIOD + NOTICE_OF_OTHERS + 2 * PERIOD, AT_A_STOP), None);
         assert_eq!(account.notice(26, 0x20), 26, "when the signal comes at last, it says how many there were");
+    }
+
+    #[test]
+    fn a_new_series_counts_from_its_own_first_tick() {
+        let account = Account::new();
+        assert!(!account.begin_series(7), "nothing runs");
+        account.start(0, 4_000_000, PERIOD);
+        assert_eq!(account.notice(1, 0x10), 1);
+        assert!(account.begin_series(13_000_000));
+        assert_eq!(account.settle(12_999_999, AT_A_STOP), None);
+        assert_eq!(account.settle(13_000_000, AT_A_STOP), Some((0x10, 1)));
+        assert_eq!(account.notice(1, 0x20), 0, "the kernel's signal for the same tick comes too late");
+        account.stop(15_000_000);
+        assert!(!account.begin_series(99), "a stopped account stays as it is");
+        assert_eq!(account.start(20_000_000, PERIOD, PERIOD), 28_000_000);
     }
 
     #[test]

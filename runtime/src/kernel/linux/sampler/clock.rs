@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
 use super::account::Account;
 use super::due::{settle, start_timer};
-use super::phase::{first_expiry, second_expiry};
+use super::phase::expiries;
 use super::producer::{NOTHING, PRODUCER, RING, THREADS};
 use super::rate::{is_wall, period};
 use crate::os::{TimeOf, Timer};
@@ -41,30 +41,31 @@ impl Clock {
         }
         if on {
             // The timer of a thread that has ended cannot be set.
-            let _ = start_timer(Timer(timer), &self.account, self.now(), first_expiry(self.thread.load(SeqCst)));
+            let _ = start_timer(Timer(timer), &self.account, self.now(), expiries(self.thread.load(SeqCst)).first);
         } else {
             let now = self.time_to_settle();
             self.settle_at(now, false);
-            let _ = Timer(timer).set(0, 0);
+            // In this order, a handler of the first tick finds the account stopped, or its timer is stopped here.
             if let Some(now) = now {
                 self.account.stop(now);
             }
+            let _ = Timer(timer).set(0, 0);
         }
     }
 
-    /// Sets the ticks after the first, where the period is no whole number of the kernel's ticks: see
-    /// [`second_expiry`]. Called when the kernel has noticed the first expiry, at a tick of the kernel.
+    /// Sets the ticks after the first: see [`Expiries`](super::phase::Expiries). Called when the kernel has noticed the
+    /// first expiry, at a tick of the kernel.
     #[inline(never)] // the handler's own frame must stay small
     fn set_later_ticks(&self) {
-        if let Some(second) = second_expiry(self.thread.load(SeqCst))
-            && let Some(now) = self.now()
-            && Timer(self.timer.load(SeqCst)).set(second, period()).is_ok()
+        let (number, timer) = (self.thread.load(SeqCst), Timer(self.timer.load(SeqCst)));
+        let second = expiries(number).second;
+        // If another thread stops the timer between both steps, the signals of the timer count nothing until the next
+        // start.
+        if second > 0
+            && let Some(now) = TimeOf::ThisThread.of(number)
+            && self.account.begin_series(now.wrapping_add(second as u64))
         {
-            self.account.begin_series(now.saturating_add(second as u64));
-            if self.account.is_stopped() {
-                // Another thread stopped the timer meanwhile.
-                let _ = Timer(self.timer.load(SeqCst)).set(0, 0);
-            }
+            let _ = timer.set(second, period());
         }
     }
 

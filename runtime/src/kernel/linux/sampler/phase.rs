@@ -7,15 +7,20 @@
 use super::rate::{kernel_tick, period};
 use crate::ownership::start_time;
 
-/// The time to the first expiry, in nanoseconds, of a timer for the thread or the process with this number.
-pub(super) fn first_expiry(number: i32) -> i64 {
-    first(turn_of(number), period(), kernel_tick())
+/// The times of the first expiries of a timer, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Expiries {
+    /// The time to the first expiry.
+    pub(super) first: i64,
+    /// The time from the moment at which the kernel notices the first expiry to the second expiry. 0 for timers of
+    /// wall-clock time, and not above 0 if the period is less than a tick: then each period is right.
+    pub(super) second: i64,
 }
 
-/// The time from the first expiry to the second, in nanoseconds, for the thread with this number. `None` if each
-/// period is right.
-pub(super) fn second_expiry(number: i32) -> Option<i64> {
-    second(turn_of(number), period(), kernel_tick())
+/// The first expiries of a timer for the thread or the process with this number.
+#[inline(never)] // one copy serves all that start timers
+pub(super) fn expiries(number: i32) -> Expiries {
+    Expiries::of(turn_of(number), period(), kernel_tick())
 }
 
 /// A number of 32 bits for the thread or the process with this number. Each number of 32 bits is equally likely.
@@ -31,36 +36,29 @@ fn turn(number: i32, start: u64) -> u32 {
     (number as u32).wrapping_mul(GOLDEN_RATIO).wrapping_add(start as u32)
 }
 
-/// The time to the first expiry: the part `turn / 2^32` of a period, rounded down to ticks of the kernel.
-///
-/// Timers of wall-clock time expire when they are due: the first expiry is at any time of the period. A timer of CPU
-/// time expires at the first tick of the kernel that meets the thread after the timer's time. A time that is a whole
-/// number of the kernel's ticks gives each of these ticks the same chance: one of `period / kernel_tick` threads
-/// expires at the first tick that meets it, one at the second tick, and so on. The moment of the tick does not matter,
-/// nor whether more ticks ever meet the thread.
-fn first(turn: u32, period: i64, kernel_tick: i64) -> i64 {
-    let within = within(turn, period);
-    // A timer that is set to 0 is stopped.
-    (within - within.checked_rem(kernel_tick).unwrap_or(0)).max(1)
-}
-
-/// The part `turn / 2^32` of a period.
-fn within(turn: u32, period: i64) -> i64 {
-    ((period >> 8) * i64::from(turn)) >> 24
-}
-
-/// The time from the first expiry to the second.
-///
-/// Without rounding, expiry number n is due after `turn / 2^32` of a period and n periods. The kernel must notice the
-/// expiry at the last of its ticks before that time. [`first`] rounds down, which is right for number 0. The later
-/// times count from the tick that noticed number 0, so the moment of the ticks does not matter. The kernel notices an
-/// expiry at the next tick, so each later expiry is set one tick before it is due.
-///
-/// Without this, a thread that lives for about a period would have too few ticks, by a tenth for 100 samples per second
-/// and 250 ticks of the kernel. `None` if the period is a whole number of ticks or less than a tick.
-fn second(turn: u32, period: i64, kernel_tick: i64) -> Option<i64> {
-    let has_rest = period > kernel_tick && period.checked_rem(kernel_tick).is_some_and(|rest| rest != 0);
-    has_rest.then(|| period + within(turn, period) % kernel_tick.max(1) - kernel_tick)
+impl Expiries {
+    /// The first expiry is after the part `turn / 2^32` of a period, rounded down to ticks of the kernel.
+    ///
+    /// Timers of wall-clock time expire when they are due: the first expiry is at any time of the period. A timer of CPU
+    /// time expires at the first tick of the kernel that meets the thread after the timer's time. A time that is a whole
+    /// number of the kernel's ticks gives each of these ticks the same chance: one of `period / kernel_tick` threads
+    /// expires at the first tick that meets it, one at the second tick, and so on. The moment of the tick does not
+    /// matter, nor whether more ticks ever meet the thread.
+    ///
+    /// Without rounding, expiry number n is due after `turn / 2^32` of a period and n periods. The kernel must notice the
+    /// expiry at the last of its ticks before that time. Number 0 is rounded down, which is right. The later times count
+    /// from the tick that noticed number 0, so the moment of the ticks does not matter. The kernel notices an expiry at
+    /// the next tick, so each later expiry is set one tick before it is due.
+    ///
+    /// Without the second time, a thread that lives for about a period would have too few ticks, by a tenth for 100
+    /// samples per second and 250 ticks of the kernel.
+    fn of(turn: u32, period: i64, kernel_tick: i64) -> Expiries {
+        let within = ((period >> 8) * i64::from(turn)) >> 24;
+        let rest = within.checked_rem(kernel_tick).unwrap_or(0);
+        // A timer that is set to 0 is stopped.
+        let first = (within - rest).max(1);
+        Expiries { first, second: if kernel_tick == 0 { 0 } else { period + rest - kernel_tick } }
+    }
 }
 
 #[cfg(test)]
@@ -75,7 +73,7 @@ mod tests {
         const THREADS: i32 = 20_000;
         let ticks: i64 = (0..THREADS)
             .map(|number| {
-                let first = first(turn(number, 0), period, kernel_tick);
+                let Expiries { first, second } = Expiries::of(turn(number, 0), period, kernel_tick);
                 // As if the threads began at any time between two ticks of the kernel.
                 let meets = kernel_tick * i64::from(number * 7919 % THREADS) / i64::from(THREADS);
                 let last_look = if life < meets { -1 } else { life - (life - meets) % kernel_tick };
@@ -83,10 +81,10 @@ mod tests {
                 if last_look < noticed {
                     return 0;
                 }
-                match second(turn(number, 0), period, kernel_tick) {
-                    Some(second) if last_look < noticed + second => 1,
-                    Some(second) => (last_look - noticed - second) / period + 2,
-                    None => (last_look - first) / period + 1,
+                match second {
+                    ..=0 => (last_look - first) / period + 1,
+                    second if last_look < noticed + second => 1,
+                    second => (last_look - noticed - second) / period + 2,
                 }
             })
             .sum();
@@ -114,7 +112,7 @@ mod tests {
             for (period, kernel_tick) in
                 [(10 * MILLISECOND, 4 * MILLISECOND), (1000 * MILLISECOND, 0), (MILLISECOND, 4 * MILLISECOND)]
             {
-                let first = first(turn(number, u64::MAX), period, kernel_tick);
+                let Expiries { first, .. } = Expiries::of(turn(number, u64::MAX), period, kernel_tick);
                 assert!((1..period).contains(&first), "{first}");
                 assert!(kernel_tick == 0 || first == 1 || first % kernel_tick == 0, "{first}");
             }
@@ -123,7 +121,7 @@ mod tests {
 
     #[test]
     fn timers_of_wall_clock_time_expire_at_any_time_of_the_period() {
-        let sum: i64 = (0..10_000).map(|number| first(turn(number, 0), 10 * MILLISECOND, 0)).sum();
+        let sum: i64 = (0..10_000).map(|number| Expiries::of(turn(number, 0), 10 * MILLISECOND, 0).first).sum();
         assert!((sum - 10_000 * 5 * MILLISECOND).abs() < 10_000 * MILLISECOND / 100, "{sum}");
     }
 

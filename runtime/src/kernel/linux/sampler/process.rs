@@ -13,7 +13,7 @@ use super::account;
 use super::due;
 use super::handler::pass_on_expiry;
 use super::mark::{OF_PROCESS, value};
-use super::phase::first_expiry;
+use super::phase::expiries;
 use super::rate::period;
 use crate::os::{
     Errno, SAMPLING_SIGNAL, SIGPROF, Timer, catch_signal, interval_timer, is_caught_by, is_not_handled, process_time,
@@ -67,7 +67,7 @@ pub(super) fn start() -> Result<(), Errno> {
 
 /// Starts the POSIX timer.
 fn start_timer(timer: Timer) -> Result<(), Errno> {
-    due::start_timer(timer, &account::OF_PROCESS, process_time(), first_expiry(PROCESS.load(Relaxed)))
+    due::start_timer(timer, &account::OF_PROCESS, process_time(), expiries(PROCESS.load(Relaxed)).first)
 }
 
 /// Counts the ticks of the POSIX timer that are due and that the kernel has not noticed yet. `is_last` says that no

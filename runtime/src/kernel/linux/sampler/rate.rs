@@ -43,12 +43,14 @@ pub(crate) fn is_wall() -> bool {
 }
 
 /// Nanoseconds from one sample to the next.
+#[inline(never)] // a division takes more bytes than a call
 pub(super) fn period() -> i64 {
     NANOSECONDS / i64::from(profrate().max(1))
 }
 
 /// The time between two checks of the timers by the kernel, in nanoseconds, which is the longest delay of an expiry in
 /// a thread that is not interrupted. 0 for timers that expire when they are due.
+#[inline(never)]
 pub(super) fn kernel_tick() -> i64 {
     if is_wall() { 0 } else { NANOSECONDS / i64::from(TICKS.load(Relaxed).max(1)) }
 }
