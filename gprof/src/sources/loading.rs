@@ -163,6 +163,7 @@ impl<'o> Loading<'o> {
             Some(wanted) => self.take_thread(wanted, images, progress)?,
             None => self.stacks = self.stacks(images),
         }
+        self.contents.callers = self.stacks.is_some();
         if let (Some(stacks), Some(main)) = (&mut self.stacks, images.main()) {
             stacks.end_at_callers_of(&main);
         }
@@ -215,7 +216,6 @@ impl<'o> Loading<'o> {
         self.all_calls = Some(self.profile.take_arcs());
         (self.profile, self.stacks, self.outside_images) = (counts.profile, counts.stacks, counts.outside_images);
         self.contents.calls = !self.profile.arcs().is_empty();
-        self.contents.callers = self.stacks.is_some();
         Ok(())
     }
 
