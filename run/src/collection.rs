@@ -56,7 +56,6 @@ const MOST_DIRECTORIES: u32 = 1000;
 struct Sum {
     profiles: Accumulator,
     sides: side_file::Accumulator,
-    is_empty: bool,
 }
 
 impl Sum {
@@ -74,7 +73,6 @@ impl Sum {
             self.sides.add(&side)?;
         }
         self.profiles = profiles;
-        self.is_empty = false;
         Ok(())
     }
 
@@ -173,14 +171,15 @@ impl Collection {
     /// Adds profiles to the sum of an executable, and removes them. A profile that does not fit stays beside the sum.
     fn add_parts(&self, executable: &str, parts: &[PathBuf]) -> Result<(), Box<dyn std::error::Error>> {
         let path = self.directory.join(executable);
-        let mut sum = Sum { is_empty: true, ..Sum::default() };
+        let (mut sum, mut has_profiles, mut is_changed, mut added) = (Sum::default(), false, false, Vec::new());
         match fs::read(&path) {
-            Ok(bytes) => sum.add(&path, &bytes)?,
+            Ok(bytes) => {
+                sum.add(&path, &bytes)?;
+                has_profiles = true;
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
         }
-        let (had_sum, mut added) = (!sum.is_empty, Vec::new());
-        let mut is_changed = false;
         for part in parts {
             let bytes = fs::read(part)?;
             // A process that was killed before it wrote leaves an empty file.
@@ -198,11 +197,12 @@ impl Collection {
         }
         if is_changed {
             sum.store(&path)?;
+            has_profiles = true;
         }
         for part in added {
             // An empty file may belong to a process that runs in another namespace of process numbers.
             let is_empty = fs::metadata(part).is_ok_and(|status| status.len() == 0);
-            if is_empty && !had_sum && !is_changed {
+            if is_empty && !has_profiles {
                 self.leave_out(part.clone());
                 continue;
             }

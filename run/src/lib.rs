@@ -12,6 +12,7 @@ mod executable;
 mod message;
 mod process;
 mod runtime;
+mod status;
 
 use std::process::ExitCode;
 

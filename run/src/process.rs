@@ -1,7 +1,6 @@
 //! Runs the program, passes signals on, and ends as the program ends.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -15,6 +14,7 @@ use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SI
 use signal_hook::iterator::Signals;
 
 use crate::error::Error;
+use crate::status::field;
 
 /// Signals that a terminal sends to the program too.
 const OF_TERMINAL: [i32; 2] = [SIGINT, SIGQUIT];
@@ -77,9 +77,7 @@ pub(crate) fn run(command: &mut Command, path: &Path, meanwhile: impl Fn() + Syn
 
 /// The set of the signals that this process ignores; empty if the kernel does not tell.
 fn ignored_signals() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok()).unwrap_or(0)
+    field("SigIgn").and_then(|set| u64::from_str_radix(&set, 16).ok()).unwrap_or(0)
 }
 
 impl End {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::arguments::{Arguments, Children};
 use crate::error::Error;
+use crate::status::field;
 
 /// Where the shared object is, from the directory of gmon-run: as `make install` has it, and as distributions have it.
 #[cfg(target_arch = "x86_64")]
@@ -98,11 +99,7 @@ fn with_option(name: &str, option: &str) -> OsString {
 /// The number of system-call filters that this process has, and that all its children will have; 0 if the kernel does
 /// not tell.
 fn own_filters() -> u32 {
-    let status = fs::read_to_string(PathBuf::from("/proc/self/status")).unwrap_or_default();
-    let number = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-        line.and_then(|line| line.trim().parse::<u32>().ok())
-    };
+    let number = |name: &str| field(name).and_then(|value| value.parse::<u32>().ok());
     match number("Seccomp") {
         None | Some(0) => 0,
         Some(_) => number("Seccomp_filters").unwrap_or(1),
