@@ -152,8 +152,8 @@ impl Profile {
         self.images.push(image);
     }
 
-    /// Sets the order of the first call of a pair of frompc and selfpc. 0 stands for an unknown order. If the order of a
-    /// pair is set several times, the profile keeps the lowest.
+    /// Sets the order of the first call of a pair of frompc and selfpc. 0 stands for an unknown order. If the order of
+    /// a pair is set several times, the profile keeps the lowest.
     pub fn set_order(&mut self, frompc: u64, selfpc: u64, order: u32) {
         if order != 0 {
             let known = self.orders.entry((frompc, selfpc)).or_insert(order);

@@ -114,8 +114,8 @@ fn contradictions(arguments: &Arguments, matches: &ArgMatches) -> Result<(), Err
     Ok(())
 }
 
-/// The outputs, at least one. `--format` counts for all outputs; without `--format`, the name of a file tells the format.
-/// With `--extract`, the only file is the profile that `--extract` stores.
+/// The outputs, at least one. `--format` counts for all outputs; without `--format`, the name of a file tells the
+/// format. With `--extract`, the only file is the profile that `--extract` stores.
 pub(super) fn outputs(arguments: &Arguments) -> Result<Vec<Output>, Error> {
     let is_table = |format: Format| if arguments.table && format == Format::Text { Format::Table } else { format };
     let output = |file: Option<&PathBuf>| {

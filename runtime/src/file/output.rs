@@ -206,9 +206,9 @@ pub(crate) fn remove_own() {
     unlink_beside(name_beside(&[SIDE]));
 }
 
-/// Opens the file in the captured directory, new and empty. An existing file that may be overwritten loses its name, but
-/// not its content for processes that use the file. If the file can no longer be opened, the result is the superuser's
-/// file that was opened at the start, emptied.
+/// Opens the file in the captured directory, new and empty. An existing file that may be overwritten loses its name,
+/// but not its content for processes that use the file. If the file can no longer be opened, the result is the
+/// superuser's file that was opened at the start, emptied.
 pub(crate) fn open(to_map: bool) -> Result<Fd, Refusal> {
     let opened = open_main(captured(), to_map);
     if to_map { opened } else { or_kept(opened, Kept::Profile) }

@@ -355,8 +355,8 @@ fn installed_programs_print_and_end_the_same_and_their_profiles_have_all_of_thei
         }
     }
     println!("{all:?}, {whole} whole stacks, {cut} cut");
-    // The kernel meets a process that lives for less than one of its ticks as it likes, so the time of such processes may
-    // have few samples, but never too many.
+    // The kernel meets a process that lives for less than one of its ticks as it likes, so the time of such processes
+    // may have few samples, but never too many.
     let Time { ticks, expected, runs } = all;
     assert!(ticks <= expected + DEVIATIONS * (expected + runs).sqrt(), "{all:?}");
     assert!(ticks >= expected / 2.0 && expected > 200.0, "{all:?}");

@@ -61,8 +61,8 @@ fn callers(contexts: &Contexts) -> Vec<Option<Frame>> {
     callers
 }
 
-/// Makes each context that was entered by an arc that is not selected an outermost context. Such an arc hands no time to
-/// callers. An arc from a function to the function itself never hands time to callers, so it stays. Returns whether
+/// Makes each context that was entered by an arc that is not selected an outermost context. Such an arc hands no time
+/// to callers. An arc from a function to the function itself never hands time to callers, so it stays. Returns whether
 /// each context was cut.
 pub(in crate::model) fn cut(
     contexts: &mut Contexts,

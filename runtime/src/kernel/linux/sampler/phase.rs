@@ -39,16 +39,16 @@ fn turn(number: i32, start: u64) -> u32 {
 impl Expiries {
     /// The first expiry is after the part `turn / 2^32` of a period, rounded down to ticks of the kernel.
     ///
-    /// Timers of wall-clock time expire when they are due: the first expiry is at any time of the period. A timer of CPU
-    /// time expires at the first tick of the kernel that meets the thread after the timer's time. A time that is a whole
-    /// number of the kernel's ticks gives each of these ticks the same chance: one of `period / kernel_tick` threads
-    /// expires at the first tick that meets it, one at the second tick, and so on. The moment of the tick does not
-    /// matter, nor whether more ticks ever meet the thread.
+    /// Timers of wall-clock time expire when they are due: the first expiry is at any time of the period. A timer of
+    /// CPU time expires at the first tick of the kernel that meets the thread after the timer's time. A time that is a
+    /// whole number of the kernel's ticks gives each of these ticks the same chance: one of `period / kernel_tick`
+    /// threads expires at the first tick that meets it, one at the second tick, and so on. The moment of the tick does
+    /// not matter, nor whether more ticks ever meet the thread.
     ///
-    /// Without rounding, expiry number n is due after `turn / 2^32` of a period and n periods. The kernel must notice the
-    /// expiry at the last of its ticks before that time. Number 0 is rounded down, which is right. The later times count
-    /// from the tick that noticed number 0, so the moment of the ticks does not matter. The kernel notices an expiry at
-    /// the next tick, so each later expiry is set one tick before it is due.
+    /// Without rounding, expiry number n is due after `turn / 2^32` of a period and n periods. The kernel must notice
+    /// the expiry at the last of its ticks before that time. Number 0 is rounded down, which is right. The later times
+    /// count from the tick that noticed number 0, so the moment of the ticks does not matter. The kernel notices an
+    /// expiry at the next tick, so each later expiry is set one tick before it is due.
     ///
     /// Without the second time, a thread that lives for about a period would have too few ticks, by a tenth for 100
     /// samples per second and 250 ticks of the kernel.
