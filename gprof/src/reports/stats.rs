@@ -86,7 +86,7 @@ fn count(number: u64, text: &str, usual: u64) -> Line {
 
 /// Returns what the limits of the user left out.
 fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
-    let (clock, table, calls) = (&analysis.clock, &analysis.flat, &analysis.call_graph);
+    let (clock, table, calls) = (&analysis.clock, analysis.flat_profile(), analysis.graph_entries());
     let line = |left_out: LeftOut, total: f64, what: &str| {
         let unit = String::from_utf8_lossy(clock.dimension.as_bytes());
         let rate = if clock.rate > 0.0 { clock.rate } else { 1.0 };
@@ -96,7 +96,7 @@ fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
     };
     [
         line(table.left_out, table.total, "rows of the flat profile"),
-        line(calls.left_out, calls.graph.total(), "functions of the call graph"),
+        line(calls.left_out, analysis.graph_samples(), "functions of the call graph"),
     ]
 }
 

@@ -42,7 +42,7 @@ impl Subjects {
             }
         }
         let cycles = [0, 1].map(|side: usize| {
-            let cycles = sides[side].call_graph.graph.cycles().iter();
+            let cycles = sides[side].graph().cycles().iter();
             let lowest = cycles.map(|cycle| cycle.members.iter().map(|id| of[side][id.index()]).min().unwrap_or(0));
             lowest.collect()
         });

@@ -11,7 +11,7 @@ use crate::reports::table::drawing::{Frame, RowSink, RowStyle, column, draw, nam
 
 pub(crate) fn render(analysis: &Analysis<'_>, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Index by function name\n\n")?;
-    let entries = &analysis.call_graph.index;
+    let entries = analysis.index();
     let add = |cells: &mut Cells, entry: &IndexEntry<'_>| {
         cells.text(&names::number(analysis, entry.node));
         cells.name(|columns| columns.text(&name(analysis, entry)));

@@ -56,7 +56,7 @@ impl Rows<'_, '_> {
     /// Hands over the rows of all entries.
     fn hand_over(&self, pass: Pass, take: RowSink<'_>) -> io::Result<()> {
         let mut cells = Cells::default();
-        for node in &self.analysis.call_graph.entries {
+        for node in &self.analysis.graph_entries().shown {
             for (at, line) in self.analysis.entry(*node).iter().enumerate() {
                 let row_style = match line.kind {
                     LineKind::Primary(_) => RowStyle { style: STRONG, ..RowStyle::default() },
@@ -71,7 +71,7 @@ impl Rows<'_, '_> {
     }
 
     fn fill(&self, cells: &mut Cells, pass: Pass, line: &EntryLine) -> io::Result<()> {
-        let graph = &self.analysis.call_graph.graph;
+        let graph = self.analysis.graph();
         match line.kind {
             LineKind::Primary(node) => {
                 cells.text(&format!("[{}]", graph.rank(node)));
