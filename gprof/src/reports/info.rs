@@ -7,6 +7,7 @@ use gmon::{Image, Profile};
 use super::report::{Report, Trait};
 use crate::question::reports::INFO;
 use crate::reports::number::{General, counted};
+use crate::sink::text::ascii;
 use crate::sources::contents::Content;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::{SideInfo, SideObject};
@@ -90,7 +91,7 @@ fn render_profile(info: &FileInfo, profile: &Profile, out: &mut dyn Write) -> io
 
 /// Writes an executable or a shared object that a profile lists.
 fn render_image(image: &Image, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "\timage {}", image.path().escape_ascii())?;
+    write!(out, "\timage {}", ascii(image.path()))?;
     if let Some(range) = image.range() {
         write!(out, ", at 0x{:x}..0x{:x}", range.start, range.end)?;
     }
