@@ -266,20 +266,35 @@ impl FusedIterator for Hit<'_> {}
 
 /// The first count from an index on that is not 0, and its index.
 fn first<T: Copy + Default + PartialEq>(bins: &[T], from: usize) -> Option<(usize, T)> {
-    /// The number of bins that are tested at once.
-    const STRIDE: usize = 64;
-    let zero = [T::default(); STRIDE];
-    let mut from = from;
-    let mut rest = bins.get(from..)?;
-    while let Some((stride, after)) = rest.split_first_chunk::<STRIDE>() {
-        if *stride != zero {
-            break;
-        }
-        rest = after;
-        from = from.saturating_add(STRIDE);
+    /// The number of bins that are tested one by one before strides are tested.
+    const NEAR: usize = 8;
+    let all = bins.get(from..)?;
+    // Hits stand close together, or are rare: large strides are worth a test only behind many zeros.
+    if let Some(at) = all.iter().take(NEAR).position(|count| *count != T::default()) {
+        return Some((from.saturating_add(at), *all.get(at)?));
     }
+    let mut rest = without_zeros::<64, T>(all, 2);
+    if rest.len().saturating_add(2 * 64) == all.len() {
+        rest = without_zeros::<512, T>(rest, usize::MAX);
+        rest = without_zeros::<64, T>(rest, usize::MAX);
+    }
+    rest = without_zeros::<8, T>(rest, usize::MAX);
     let at = rest.iter().position(|count| *count != T::default())?;
-    Some((from.saturating_add(at), *rest.get(at)?))
+    let passed = bins.len().saturating_sub(rest.len());
+    Some((passed.saturating_add(at), *rest.get(at)?))
+}
+
+/// Passes strides of zeros at the beginning, at most this many.
+fn without_zeros<const STRIDE: usize, T: Copy + Default + PartialEq>(bins: &[T], most: usize) -> &[T] {
+    let zero = [T::default(); STRIDE];
+    let mut rest = bins;
+    for _ in 0..most {
+        match rest.split_first_chunk::<STRIDE>() {
+            Some((stride, after)) if *stride == zero => rest = after,
+            _ => break,
+        }
+    }
+    rest
 }
 
 #[cfg(test)]
@@ -316,6 +331,18 @@ mod tests {
         let mut bins = vec![0_u16; 1000];
         (bins[0], bins[63], bins[64], bins[700], bins[999]) = (1, 2, 3, 4, 5);
         assert_eq!(Bins::U16(bins).hit().collect::<Vec<_>>(), [(0, 1), (63, 2), (64, 3), (700, 4), (999, 5)]);
+    }
+
+    #[test]
+    fn each_distance_between_hits_is_passed() {
+        for distance in (1..80).chain([127, 128, 129, 136, 137, 639, 640, 641, 703, 704, 705, 1151, 1152, 1153]) {
+            let mut bins = vec![0_u64; 2 * distance + 3];
+            for hit in [0, distance, 2 * distance] {
+                bins[hit] = 1 + hit as u64;
+            }
+            let expected = [0, distance, 2 * distance].map(|hit| (hit as u64, 1 + hit as i128));
+            assert_eq!(Bins::U64(bins).hit().collect::<Vec<_>>(), expected, "{distance}");
+        }
     }
 
     #[test]

@@ -3,13 +3,14 @@
 //! Costs are whole numbers of ten nanoseconds, which readers show as time, or else of samples.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::model::{Analysis, ArcTimes, FunctionTimes, ThreadTimes};
 use crate::program::symbols::functions::FunctionId;
 use crate::reports::place::{self, Place};
 use crate::reports::warnings;
+use crate::sink::callgrind::{Numbers, position};
+use crate::sink::text::text;
 
 /// The name of callgrind for a file that is not known.
 const UNKNOWN: &str = "???";
@@ -18,7 +19,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let event = if analysis.clock().is_seconds() { "Time_(10ns)" } else { "Samples" };
     writeln!(out, "# callgrind format\nversion: 1\ncreator: gprof {}", env!("CARGO_PKG_VERSION"))?;
     if let Some(image) = analysis.images().first() {
-        writeln!(out, "cmd: {}", place::text(image.path.as_os_str().as_encoded_bytes()))?;
+        writeln!(out, "cmd: {}", text(image.path.as_os_str().as_encoded_bytes()))?;
     }
     for warning in warnings::of(analysis) {
         writeln!(out, "desc: {warning}")?;
@@ -26,10 +27,10 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let has_threads = analysis.sample_trees().has_threads;
     let parts = analysis.thread_times();
     let called: HashSet<FunctionId> = parts.iter().flat_map(|part| &part.arcs).filter_map(|arc| arc.callee).collect();
-    let mut used = [0; 3];
+    let mut numbers = <[Numbers; 3]>::default();
     for (at, part) in (1..).zip(&parts) {
-        let (objects, files, functions) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let mut costs = Costs { analysis, called: &called, used, objects, files, functions };
+        numbers.iter_mut().for_each(Numbers::begin_part);
+        let mut costs = Costs { analysis, called: &called, numbers, functions: HashMap::new() };
         writeln!(out, "part: {at}")?;
         if has_threads {
             // Some readers take the sum of the last part for that of the file. Without sums, all readers add up.
@@ -45,7 +46,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
             costs.part(part, out)?;
             writeln!(out, "\ntotals: {total}")?;
         }
-        used = costs.used;
+        numbers = costs.numbers;
     }
     Ok(())
 }
@@ -70,11 +71,8 @@ struct Costs<'a, 'data> {
     analysis: &'a Analysis<'data>,
     /// The functions that have calls in any part.
     called: &'a HashSet<FunctionId>,
-    /// The highest numbers of objects, files, and functions. Some readers forget the numbers of a part at its end, and
-    /// others permit no number to have a second name, so each part has numbers of its own.
-    used: [usize; 3],
-    objects: HashMap<String, usize>,
-    files: HashMap<String, usize>,
+    /// The numbers of objects, of files, and of functions.
+    numbers: [Numbers; 3],
     /// The functions by their identity: two functions may have one name, and each has its number.
     functions: HashMap<Code, Known>,
 }
@@ -181,9 +179,8 @@ impl Costs<'_, '_> {
         };
         let mut lines = String::new();
         for ((option, number), name) in options.into_iter().zip(numbers).zip(names) {
-            let name = name.map_or_else(String::new, |name| format!(" {name}"));
-            // Writing to a string cannot fail.
-            let _ = writeln!(lines, "{prefix}{option}=({number}){name}");
+            lines.push_str(prefix);
+            lines.push_str(&position(option, number, name.as_deref()));
         }
         (lines, line)
     }
@@ -200,22 +197,10 @@ impl Costs<'_, '_> {
         let object = image.unwrap_or_else(|| UNKNOWN.to_owned());
         let (name, source) = place.map_or((no_name.to_owned(), None), |place| (place.name, place.source));
         let (file, line) = source.unwrap_or_else(|| (UNKNOWN.to_owned(), 0));
-        let [objects, files, functions] = &mut self.used;
-        let (object_number, is_new_object) = number(&mut self.objects, objects, &object);
-        let (file_number, is_new_file) = number(&mut self.files, files, &file);
-        *functions += 1;
-        let numbers = [object_number, file_number, *functions];
+        let [objects, files, functions] = &mut self.numbers;
+        let ((object_number, object), (file_number, file)) = (objects.of(object), files.of(file));
+        let numbers = [object_number, file_number, functions.fresh()];
         self.functions.insert(code, Known { numbers, line });
-        (numbers, line, [is_new_object.then_some(object), is_new_file.then_some(file), Some(name)])
+        (numbers, line, [object, file, Some(name)])
     }
-}
-
-/// The number of a name, and whether the name is new.
-fn number(numbers: &mut HashMap<String, usize>, used: &mut usize, name: &str) -> (usize, bool) {
-    if let Some(number) = numbers.get(name) {
-        return (*number, false);
-    }
-    *used += 1;
-    numbers.insert(name.to_owned(), *used);
-    (*used, true)
 }

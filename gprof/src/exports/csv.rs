@@ -7,6 +7,7 @@ use crate::model::{Analysis, ArcTimes, FunctionTimes};
 use crate::program::symbols::functions::FunctionId;
 use crate::reports::place::{self, Place};
 use crate::reports::warnings;
+use crate::sink::csv::{Cells, write_head, write_row};
 
 const COLUMNS: [&str; 22] = [
     "kind",
@@ -37,13 +38,13 @@ const COLUMNS: [&str; 22] = [
 const OF_CODE: usize = 6;
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", COLUMNS.join(","))?;
+    write_head(&COLUMNS, out)?;
     for warning in warnings::of(analysis) {
         // The text takes the column of names.
-        let blank = ",".repeat(COLUMNS.len() - OF_CODE + 1);
-        writeln!(out, "warning,,,,{}{blank}", quoted(warning))?;
+        let row = Cells::new().text("warning").blank(3).text(&warning);
+        write_row(&[&row.blank(COLUMNS.len() - OF_CODE + 1)], out)?;
     }
-    let mut rows = Rows { analysis, codes: HashMap::new(), no_code: ",".repeat(OF_CODE - 1) };
+    let mut rows = Rows { analysis, codes: HashMap::new() };
     analysis.function_times().try_for_each(|function| rows.function(&function, out))?;
     analysis.arc_times().try_for_each(|arc| rows.arc(&arc, out))
 }
@@ -51,81 +52,67 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
 struct Rows<'a, 'data> {
     analysis: &'a Analysis<'data>,
     /// The cells of each function so far. A function is in the rows of all its arcs.
-    codes: HashMap<FunctionId, String>,
-    /// The cells of no function.
-    no_code: String,
+    codes: HashMap<Option<FunctionId>, Cells>,
 }
 
 impl Rows<'_, '_> {
     fn function(&mut self, function: &FunctionTimes, out: &mut dyn Write) -> io::Result<()> {
-        let error = |samples: f64| if samples == 0.0 { String::new() } else { self.time(samples) };
-        let numbers = [
-            function.cycle.map(|at| (at + 1).to_string()).unwrap_or_default(),
-            self.time(function.own),
-            error(function.own_error),
-            self.time(function.inclusive),
-            error(function.inclusive_error),
-            function.calls.to_string(),
-            function.self_calls.to_string(),
-            self.range(function.range),
-        ];
-        write!(out, "function,{},", self.code(Some(function.id)))?;
-        writeln!(out, "{},{}", self.no_code, numbers.join(","))
+        let cells = match function.cycle {
+            Some(at) => Cells::new().count(at as u64 + 1),
+            None => Cells::new().blank(1),
+        };
+        let cells = self.time(cells, Some(function.own));
+        let cells = self.error(cells, function.own_error);
+        let cells = self.time(cells, Some(function.inclusive));
+        let cells = self.error(cells, function.inclusive_error);
+        let numbers = self.range(cells.count(function.calls).count(function.self_calls), function.range);
+        write_row(
+            &[&Cells::new().text("function"), self.code(Some(function.id)), &Cells::new().blank(OF_CODE), &numbers],
+            out,
+        )
     }
 
     fn arc(&mut self, arc: &ArcTimes, out: &mut dyn Write) -> io::Result<()> {
-        let time = |samples: Option<f64>| samples.map(|samples| self.time(samples)).unwrap_or_default();
-        let numbers = [
-            String::new(),
-            time(arc.times.map(|(own, _)| own)),
-            String::new(),
-            time(arc.times.map(|(_, inclusive)| inclusive)),
-            time(Some(arc.inclusive_error).filter(|error| *error != 0.0)),
-            arc.calls.to_string(),
-            String::new(),
-            self.range(arc.range),
-        ];
-        write!(out, "arc,{},", self.code(arc.caller))?;
-        writeln!(out, "{},{}", self.code(arc.callee), numbers.join(","))
+        let cells = self.time(Cells::new().blank(1), arc.times.map(|(own, _)| own));
+        let cells = self.time(cells.blank(1), arc.times.map(|(_, inclusive)| inclusive));
+        let cells = self.error(cells, arc.inclusive_error);
+        let numbers = self.range(cells.count(arc.calls).blank(1), arc.range);
+        let caller = self.code(arc.caller).clone();
+        write_row(&[&Cells::new().text("arc"), &caller, self.code(arc.callee), &numbers], out)
     }
 
     /// The image, file, line, name, symbol and address of a function, as cells. `None` is code outside of all
     /// functions.
-    fn code(&mut self, function: Option<FunctionId>) -> &str {
-        let Some(id) = function else { return ",,,<outside>,," };
+    fn code(&mut self, function: Option<FunctionId>) -> &Cells {
         let analysis = self.analysis;
-        self.codes.entry(id).or_insert_with(|| {
+        self.codes.entry(function).or_insert_with(|| {
+            let Some(id) = function else { return Cells::new().blank(3).text("<outside>").blank(2) };
             let Place { name, symbol, source, image, address } = Place::of(analysis, id);
-            let (file, line) = source.map(|(file, line)| (file, line.to_string())).unwrap_or_default();
-            let image = image.map(|image| place::image(analysis, image)).unwrap_or_default();
-            let [image, file, name, symbol] = [image, file, name, symbol].map(inert);
-            let cells: [String; OF_CODE] = [image, file, line, name, symbol, format!("0x{address:x}")];
-            cells.map(quoted).join(",")
+            let cells = Cells::new().name(&image.map(|image| place::image(analysis, image)).unwrap_or_default());
+            let cells = match source {
+                Some((file, line)) => cells.name(&file).count(line.into()),
+                None => cells.blank(2),
+            };
+            cells.name(&name).name(&symbol).text(&format!("0x{address:x}"))
         })
     }
 
-    /// The cells of the least and the longest inclusive time, if tail calls leave a doubt.
-    fn range(&self, range: Option<(f64, f64)>) -> String {
-        range.map_or_else(|| ",".to_owned(), |(least, most)| format!("{},{}", self.time(least), self.time(most)))
+    /// Adds the least and the longest inclusive time, if tail calls leave a doubt.
+    fn range(&self, cells: Cells, range: Option<(f64, f64)>) -> Cells {
+        let (least, most) = range.unzip();
+        self.time(self.time(cells, least), most)
     }
 
-    /// A time in the unit of the samples. A profile without samples has no times.
-    fn time(&self, samples: f64) -> String {
-        let time = self.analysis.clock().time(samples);
-        // Adding 0 removes the sign of a negative zero.
-        if time.is_finite() { (time + 0.0).to_string() } else { String::new() }
+    /// Adds a time in the unit of the samples. A profile without samples has no times.
+    fn time(&self, cells: Cells, samples: Option<f64>) -> Cells {
+        match samples {
+            Some(samples) => cells.number(self.analysis.clock().time(samples)),
+            None => cells.blank(1),
+        }
     }
-}
 
-/// Returns a text that spreadsheets do not take for a formula: an apostrophe stands before a sign with which formulas
-/// begin.
-pub(super) fn inert(text: String) -> String {
-    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
-}
-
-/// Returns a cell. Cells with a separator, a quote, an apostrophe, a space, or a number sign, which some readers take
-/// for a comment, are quoted; no cell has a line end.
-pub(super) fn quoted(cell: String) -> String {
-    let is_plain = !cell.contains([',', '"', ' ', '#', '\'']);
-    if is_plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
+    /// Adds an error, if it is known.
+    fn error(&self, cells: Cells, samples: f64) -> Cells {
+        self.time(cells, Some(samples).filter(|samples| *samples != 0.0))
+    }
 }

@@ -1,13 +1,12 @@
 //! The call graph in the language of Graphviz, with the labels that gprof2dot writes, for programs that read these.
 
-use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use super::colors;
 use crate::model::{Analysis, DrawnCall, DrawnFunction};
 use crate::program::symbols::sources::base;
 use crate::reports::warnings;
-use crate::terminal::visible;
+use crate::sink::dot::{LINE_END, identifiers, part};
 
 const HEAD: &str = "digraph {
 \tgraph [fontname=\"Helvetica,Arial,sans-serif\", nodesep=0.125, ranksep=0.25];
@@ -17,13 +16,13 @@ const HEAD: &str = "digraph {
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     let graph = analysis.drawn_graph();
-    let names = node_names(analysis, &graph.functions);
+    let names = identifiers(graph.functions.iter().map(|function| analysis.name_with_location(function.id)));
     out.write_all(HEAD.as_bytes())?;
     let estimated = "times of called functions are estimated from call counts";
-    let warnings = warnings::of(analysis).into_iter().map(|warning| quoted(warning.as_bytes()));
+    let warnings = warnings::of(analysis).into_iter().map(|warning| part(warning.as_bytes()));
     let label: Vec<String> = warnings.chain(analysis.stacks().is_none().then(|| estimated.to_owned())).collect();
     if !label.is_empty() {
-        writeln!(out, "\tlabel=\"{}\";", label.join("\\n"))?;
+        writeln!(out, "\tlabel=\"{}\";", label.join(LINE_END))?;
     }
     for (function, node) in graph.functions.iter().zip(&names) {
         write_function(analysis, function, node, out)?;
@@ -34,35 +33,6 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     out.write_all(b"}\n")
 }
 
-/// Returns the names of the nodes, in quotes.
-fn node_names(analysis: &Analysis<'_>, functions: &[DrawnFunction]) -> Vec<String> {
-    let names = functions.iter().map(|function| quoted(&analysis.name_with_location(function.id)));
-    different(names).into_iter().map(|name| format!("\"{name}\"")).collect()
-}
-
-/// Makes names different: a node of a graph has a name of its own. The second function `f` is `f #2`, or has the next
-/// number for which no other function has the name.
-fn different(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut taken: HashSet<String> = HashSet::new();
-    let mut last: HashMap<String, usize> = HashMap::new();
-    let mut free = |name: String| {
-        let last = last.entry(name.clone()).or_insert(0);
-        loop {
-            *last += 1;
-            let numbered = if *last == 1 { name.clone() } else { format!("{name} #{last}") };
-            if taken.insert(numbered.clone()) {
-                return numbered;
-            }
-        }
-    };
-    names.map(&mut free).collect()
-}
-
-/// Returns a name as a part of a string. Graphviz reads a backslash in a label as the beginning of an escape.
-fn quoted(name: &[u8]) -> String {
-    visible(&String::from_utf8_lossy(name)).replace('\\', "\\\\").replace('"', "\\\"")
-}
-
 fn write_function(
     analysis: &Analysis<'_>,
     function: &DrawnFunction,
@@ -71,7 +41,7 @@ fn write_function(
 ) -> io::Result<()> {
     let image = analysis.images().get(analysis.function(function.id).image);
     let path = image.map(|image| image.path.as_os_str().as_encoded_bytes()).unwrap_or_default();
-    let (module, name) = (quoted(base(path)), quoted(&analysis.name_with_location(function.id)));
+    let (module, name) = (part(base(path)), part(&analysis.name_with_location(function.id)));
     let DrawnFunction { inclusive, own, cycle, .. } = function;
     let calls = times(function.calls);
     let color = colors::of_share(inclusive / 100.0);
@@ -100,17 +70,4 @@ fn write_call(call: &DrawnCall, names: &[String], out: &mut dyn Write) -> io::Re
 /// Returns a number of calls. Stacks show calls that no counter saw.
 fn times(calls: u64) -> String {
     if calls == 0 { "?×".to_owned() } else { format!("{calls}×") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_node_has_its_own_name() {
-        let names = |names: &[&str]| different(names.iter().map(|name| (*name).to_owned()));
-        assert_eq!(names(&["f", "g", "f", "f"]), ["f", "g", "f #2", "f #3"]);
-        assert_eq!(names(&["f", "f", "f #2", "f"]), ["f", "f #2", "f #2 #2", "f #3"]);
-        assert_eq!(names(&["f #2", "f", "f", "f #3", "f"]), ["f #2", "f", "f #3", "f #3 #2", "f #4"]);
-    }
 }

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use crate::model::{Analysis, SampleTree};
 use crate::reports::place::{self, Place};
 use crate::reports::warnings;
-use crate::sink::json::write_text;
+use crate::sink::json::{Nullable, write_column, write_text};
+use crate::sink::text::text;
 
 /// The version of the format. In later versions, threads share their tables.
 const VERSION: u32 = 55;
@@ -14,7 +15,7 @@ const VERSION: u32 = 55;
 const MILLISECONDS: f64 = 1e3;
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let name = analysis.images().first().map(|image| place::text(image.path.as_os_str().as_encoded_bytes()));
+    let name = analysis.images().first().map(|image| text(image.path.as_os_str().as_encoded_bytes()));
     write!(out, "{{\"meta\":{{\"preprocessedProfileVersion\":{VERSION},\"version\":24,")?;
     write!(out, "\"interval\":{},", interval(analysis))?;
     out.write_all(b"\"startTime\":0,\"processType\":0,\"stackwalk\":0,\"product\":")?;
@@ -67,19 +68,19 @@ fn interval(analysis: &Analysis<'_>) -> f64 {
 fn samples(analysis: &Analysis<'_>, tree: &SampleTree<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (nodes, interval) = (&tree.nodes, interval(analysis));
     write!(out, ",\n\"stackTable\":{{\"length\":{}", nodes.len())?;
-    column("frame", nodes.iter().map(|node| node.place), out)?;
-    column("prefix", nodes.iter().map(|node| Nullable(node.parent)), out)?;
+    write_column("frame", nodes.iter().map(|node| node.place), out)?;
+    write_column("prefix", nodes.iter().map(|node| Nullable(node.parent)), out)?;
     let with_samples = || nodes.iter().enumerate().filter(|(_, node)| node.own > 0);
     write!(out, "}},\n\"samples\":{{\"weightType\":\"samples\",\"length\":{}", with_samples().count())?;
-    column("stack", with_samples().map(|(at, _)| at), out)?;
-    column("weight", with_samples().map(|(_, node)| node.own), out)?;
+    write_column("stack", with_samples().map(|(at, _)| at), out)?;
+    write_column("weight", with_samples().map(|(_, node)| node.own), out)?;
     let mut before = 0_u64;
     let start = |own: u64| {
         let start = before;
         before = before.saturating_add(own);
         start as f64 * interval
     };
-    column("time", with_samples().map(|(_, node)| node.own).map(start), out)?;
+    write_column("time", with_samples().map(|(_, node)| node.own).map(start), out)?;
     out.write_all(b"}")
 }
 
@@ -100,53 +101,25 @@ fn code(analysis: &Analysis<'_>, tree: &SampleTree<'_>, out: &mut dyn Write) -> 
     let lines = || places.iter().map(|place| Nullable(place.source.as_ref().map(|(_, line)| *line)));
     let all = |text: &'static str| places.iter().map(move |_| text);
     write!(out, ",\n\"frameTable\":{{\"length\":{}", places.len())?;
-    column("func", 0..places.len(), out)?;
-    column("line", lines(), out)?;
+    write_column("func", 0..places.len(), out)?;
+    write_column("line", lines(), out)?;
     for (name, value) in [("address", "-1"), ("inlineDepth", "0"), ("category", "0"), ("subcategory", "0")] {
-        column(name, all(value), out)?;
+        write_column(name, all(value), out)?;
     }
     for name in ["nativeSymbol", "innerWindowID", "column"] {
-        column(name, all("null"), out)?;
+        write_column(name, all("null"), out)?;
     }
     write!(out, "}},\n\"funcTable\":{{\"length\":{}", places.len())?;
-    column("name", names, out)?;
-    column("fileName", files, out)?;
-    column("lineNumber", lines(), out)?;
+    write_column("name", names, out)?;
+    write_column("fileName", files, out)?;
+    write_column("lineNumber", lines(), out)?;
     for (name, value) in [("isJS", "false"), ("relevantForJS", "false"), ("resource", "-1"), ("columnNumber", "null")] {
-        column(name, all(value), out)?;
+        write_column(name, all(value), out)?;
     }
     out.write_all(b"},\n\"stringArray\":[")?;
     for (at, text) in strings.iter().enumerate() {
         out.write_all(if at == 0 { b"" } else { b"," })?;
         write_text(text.as_bytes(), out)?;
-    }
-    out.write_all(b"]")
-}
-
-/// A number, or null.
-struct Nullable<T>(Option<T>);
-
-impl<T: std::fmt::Display> std::fmt::Display for Nullable<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.0 {
-            Some(number) => number.fmt(f),
-            None => f.write_str("null"),
-        }
-    }
-}
-
-/// Writes a further column of a table.
-fn column<T: std::fmt::Display>(
-    name: &str,
-    values: impl IntoIterator<Item = T>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write!(out, ",\"{name}\":[")?;
-    for (at, value) in values.into_iter().enumerate() {
-        if at > 0 {
-            out.write_all(b",")?;
-        }
-        write!(out, "{value}")?;
     }
     out.write_all(b"]")
 }

@@ -13,6 +13,7 @@ use crate::model::{Analysis, Difference, SamplePlace};
 use crate::program::image::address_space::Mapping;
 use crate::reports::place::{self, Place};
 use crate::reports::warnings;
+use crate::sink::text::text;
 
 /// Messages are written in pieces of this size.
 const PIECE: usize = 1 << 16;
@@ -158,7 +159,7 @@ impl<'data, W: Write> Profile<'data, W> {
     /// Writes the images of a side as mappings.
     fn images(&mut self, side: Side<'_, 'data>) {
         for (at, Mapping { path, build_id, code, .. }) in (side.first_image()..).zip(side.analysis.images()) {
-            let path = self.string(&place::text(path.as_os_str().as_encoded_bytes()));
+            let path = self.string(&text(path.as_os_str().as_encoded_bytes()));
             let build_id = self.string(build_id.as_deref().unwrap_or_default());
             self.message.message(3, |mapping| {
                 // Functions, files and lines are known, so pprof need not read the image. Inlined functions are not.

@@ -6,6 +6,7 @@ use crate::model::{Analysis, SamplePlace, SampleTree};
 use crate::reports::place::{self, Place};
 use crate::reports::warnings;
 use crate::sink::json::{Record, write_records, write_text};
+use crate::sink::text::text;
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 
@@ -13,7 +14,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let samples = analysis.sample_trees();
     write!(out, "{{\"$schema\":\"{SCHEMA}\",\"exporter\":\"gprof {}\",\"name\":", env!("CARGO_PKG_VERSION"))?;
     let name = analysis.images().first().map(|image| image.path.as_os_str().as_encoded_bytes());
-    let name = warnings::titled(place::text(name.unwrap_or_default()), analysis);
+    let name = warnings::titled(text(name.unwrap_or_default()), analysis);
     write_text(name.as_bytes(), out)?;
     out.write_all(b",\n\"shared\":{\"frames\":")?;
     write_records(samples.places.iter().map(|place| frame(analysis, *place)), out)?;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::analysis::{Analysis, FunctionInfo, OnDemand, SourceLocation};
+use super::analysis::{Analysis, FunctionInfo, SourceLocation};
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTable;
@@ -10,7 +10,7 @@ use super::contexts::ticks::StackSums;
 use super::cut_stacks::CutStacks;
 use super::graph::Node;
 use super::rows::{CallTimeUnit, FlatRow};
-use super::stats::Stats;
+use super::stats::{FlatSums, Stats};
 use crate::program::image::address_space::Mapping;
 use crate::program::symbols::functions::FunctionId;
 use crate::program::symbols::sources::Sources;
@@ -42,13 +42,13 @@ impl<'data> Analysis<'data> {
     /// Returns the samples of the runs whose CPU time is known, and this time; `None` if no CPU time is known.
     #[must_use]
     pub fn conservation(&self) -> Option<&'data Conservation> {
-        Some(self.conservation).filter(|conservation| conservation.nanoseconds > 0)
+        Some(self.loaded.conservation()).filter(|conservation| conservation.nanoseconds > 0)
     }
 
     /// Returns why profiles may not belong to their images, as [`Loaded::mismatches`](crate::Loaded::mismatches).
     #[must_use]
     pub fn mismatches(&self) -> &'data [String] {
-        self.mismatches
+        self.loaded.mismatches()
     }
 
     /// Returns the unit of the samples.
@@ -92,8 +92,8 @@ impl<'data> Analysis<'data> {
             // Symbols of a file (-S) come without source files.
             return None;
         } else {
-            let look_up = || Sources::of_images(&self.functions, self.on_demand.parsed_images);
-            self.on_demand.sources.get_or_init(look_up)
+            let look_up = || Sources::of_images(&self.functions, self.parsed_images);
+            self.parts.all_sources.get_or_init(look_up)
         };
         let place = sources.place(id)?;
         Some(SourceLocation { file: sources.name(place.file, true), line: place.line })
@@ -119,8 +119,8 @@ impl<'data> Analysis<'data> {
 
     /// Returns the rows of the flat profile, the longest self time first.
     pub fn flat_rows(&self) -> impl Iterator<Item = FlatRow<'data>> {
-        let (graph, rate) = (&self.call_graph.graph, self.clock.rate);
-        self.flat.numbered(rate).map(move |(_, row)| {
+        let (graph, rate) = (self.graph(), self.clock.rate);
+        self.flat_profile().numbered(rate).map(move |(_, row)| {
             let range = graph.inclusive_range(row.function).filter(|_| row.inlined.is_none());
             FlatRow { range: range.map(|(least, most)| (least / rate, most / rate)), ..row }
         })
@@ -129,47 +129,47 @@ impl<'data> Analysis<'data> {
     /// Returns the functions that were not called and took no time, unless [`Options::unused`](crate::Options::unused)
     /// adds them to [`Analysis::flat_rows`].
     pub fn unused_functions(&self) -> impl Iterator<Item = FunctionId> {
-        self.flat.unused.iter().map(|row| row.function)
+        self.flat_profile().unused.iter().map(|row| row.function)
     }
 
     /// Returns the unit of the times for each call in the flat profile.
     #[must_use]
     pub fn call_unit(&self) -> CallTimeUnit {
-        self.flat.unit
+        self.flat_profile().unit
     }
 
     /// Returns the number of samples that are 100 percent in the flat profile.
     #[must_use]
     pub fn flat_samples(&self) -> f64 {
-        self.flat.total
+        self.flat().total
     }
 
     /// Returns the bounds of inclusive times, if the options ask for them
     /// ([`Options::bounds`](crate::Options::bounds)).
     #[must_use]
     pub fn bounds(&self) -> Option<&BoundsTable> {
-        self.bounds.as_ref()
+        self.bounds_table()
     }
 
     /// Returns the tree of calling contexts, if the options ask for it
     /// ([`Options::contexts`](crate::Options::contexts)).
     #[must_use]
     pub fn contexts(&self) -> Option<&ContextTable<'data>> {
-        self.context_tables.contexts.as_ref()
+        self.context_tables().contexts.as_ref()
     }
 
     /// Returns the callers of chosen functions, if the options ask for them
     /// ([`Options::add_callers`](crate::Options::add_callers)).
     #[must_use]
     pub fn callers(&self) -> Option<&ContextTable<'data>> {
-        self.context_tables.callers.as_ref()
+        self.context_tables().callers.as_ref()
     }
 
     /// Returns how much of the samples has stacks, if the times of called functions were measured from stacks. Without
     /// stacks, or with [`Options::propagate`](crate::Options::propagate), these times are estimates.
     #[must_use]
     pub fn stacks(&self) -> Option<&StackSums> {
-        self.stacks.as_ref()
+        self.stack_sums()
     }
 
     /// Returns how much of the samples has stacks, if a report shows times from stacks: the call graph, the flat
@@ -177,67 +177,67 @@ impl<'data> Analysis<'data> {
     /// [`Options::propagate`](crate::Options::propagate), too.
     #[must_use]
     pub fn stacks_of_reports(&self) -> Option<&StackSums> {
-        self.stacks.as_ref().or(self.context_tables.sums.as_ref())
+        self.stack_sums().or(self.context_tables().sums.as_ref())
     }
 
     /// Returns the samples whose stacks are not whole, by reason, if a report shows times from stacks, as
     /// [`Analysis::stacks_of_reports`].
     #[must_use]
     pub fn cut_stacks(&self) -> Option<&CutStacks> {
-        self.cut_stacks.as_ref()
+        self.incomplete_stacks()
     }
 
     /// Returns the functions and cycles that have entries in the call graph, in the order of the report.
     /// [`Analysis::entry`] returns the lines of an entry. Nothing has an entry if the flat profile is the only report
     /// that the options ask for.
     pub fn entries(&self) -> impl Iterator<Item = Node> {
-        self.call_graph.entries.iter().copied()
+        self.graph_entries().shown.iter().copied()
     }
 
     /// Returns all functions and cycles that the options do not exclude, in the order of [`Analysis::entries`]: also
     /// those beyond a limit, and those that were not called and took no time.
     pub fn all_entries(&self) -> impl Iterator<Item = Node> {
-        self.call_graph.all_entries.iter().copied()
+        self.graph_entries().all.iter().copied()
     }
 
     /// Returns the number of a function or cycle in the call graph, and whether the report has an entry of this number.
     #[must_use]
     pub fn entry_number(&self, node: Node) -> (u32, bool) {
-        let rank = self.call_graph.graph.rank(node);
-        (rank, self.call_graph.graph.node_share(node).shown && rank <= self.call_graph.last_rank)
+        let rank = self.graph().rank(node);
+        (rank, self.graph().node_share(node).shown && rank <= self.graph_entries().last_rank)
     }
 
     /// Returns the time of a function or cycle with all that it called, as a percentage of the time in the call graph.
     #[must_use]
     pub fn percent(&self, node: Node) -> f64 {
-        self.call_graph.graph.percent(node)
+        self.graph().percent(node)
     }
 
     /// Returns the index of the cycle that a function is a member of.
     #[must_use]
     pub fn cycle_of(&self, id: FunctionId) -> Option<usize> {
-        self.call_graph.graph.cycle_of(id)
+        self.graph().cycle_of(id)
     }
 
     /// Returns the number of samples that are 100 percent in the call graph.
     #[must_use]
     pub fn graph_samples(&self) -> f64 {
-        self.call_graph.graph.total()
+        self.graph().total()
     }
 
     /// Returns whether tail calls leave a doubt about the measured time of any function or call.
     #[must_use]
     pub fn has_doubts(&self) -> bool {
-        self.call_graph.graph.has_ranges()
+        self.graph().has_ranges()
     }
 
     /// Returns how much of the profiles the reports account for.
     #[must_use]
     pub fn stats(&self) -> &Stats {
-        let OnDemand { profile, flat_sums, outside_images, stats, innermost, .. } = &self.on_demand;
-        stats.get_or_init(|| {
-            let missing = innermost.missing_in(profile.histograms());
-            Stats::new(profile, self.call_graph.graph.call_sums(), *flat_sums, *outside_images).with_missing(missing)
+        self.parts.stats.get_or_init(|| {
+            let (sums, outside) = (FlatSums::new(self.flat()), self.loaded.outside_images());
+            let missing = self.innermost().missing_in(self.profile.histograms());
+            Stats::new(self.profile, self.graph().call_sums(), sums, outside).with_missing(missing)
         })
     }
 

@@ -8,16 +8,14 @@ use super::blocks::Blocks;
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTables;
-use super::contexts::ticks::StackSums;
 use super::counts::Count;
 use super::cut_stacks::CutStacks;
 use super::division::Innermost;
 use super::errors::Errors;
 use super::flame::Flame;
-use super::graph::{Graph, Node};
+use super::flat::Flat;
 use super::index::IndexEntry;
-use super::input::StackInput;
-use super::limit::LeftOut;
+use super::input::{Input, StackInput};
 use super::line_times::LineTimes;
 use super::linker_order::LinkerOrder;
 use super::name_style::NameStyle;
@@ -25,36 +23,18 @@ use super::rows::FlatProfile;
 use super::sample_trees::SampleTrees;
 use super::selection::Selections;
 use super::stack_tree::StackTree;
-use super::stats::{FlatSums, Stats};
+use super::stats::Stats;
+use super::timed_graph::{Entries, TimedGraph};
 use crate::program::image::address_space::{Images, Mapping};
+use crate::program::symbols::file_map::ObjectFiles;
 use crate::program::symbols::functions::{FunctionId, Functions};
-use crate::program::symbols::inlines::InlineStacks;
+use crate::program::symbols::inlines::{InlineStacks, Inlined};
 use crate::program::symbols::sources::Sources;
 use crate::question::options::Options;
 use crate::question::reports::Wanted;
-use crate::sources::OutsideImages;
+use crate::sources::Loaded;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
-use crate::sources::side_sum::Conservation;
-
-/// The call graph, with the entries that reports show.
-#[derive(Debug)]
-pub(crate) struct CallGraph<'data> {
-    /// The graph.
-    pub(crate) graph: Graph,
-    /// All functions and cycles that the user did not exclude, used or not, in the order of their ranks.
-    pub(crate) all_entries: Vec<Node>,
-    /// The functions and cycles that have entries in the report, in the order of their ranks.
-    pub(crate) entries: Vec<Node>,
-    /// The index, in the order of names.
-    pub(crate) index: Vec<IndexEntry<'data>>,
-    /// Whether the format of the profiles has room for calls. If it has not, no function has an entry.
-    pub(crate) is_known: bool,
-    /// The rank of the last entry that the report shows. The options limit the number of entries.
-    pub(crate) last_rank: u32,
-    /// The entries beyond that limit.
-    pub(crate) left_out: LeftOut,
-}
 
 /// A function of the program: its symbol and its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,50 +68,37 @@ pub struct SourceLocation<'a> {
 /// The results of an analysis, as the renderers of all formats see them.
 ///
 /// Functions are known by their [`FunctionId`]. [`Analysis::flat_rows`] returns the rows of the flat profile,
-/// [`Analysis::entries`] and [`Analysis::entry`] the call graph. Expensive parts (the lines of entries, statistics,
-/// source locations) are computed when they are asked for. Threads can share an analysis.
-#[derive(Debug)]
+/// [`Analysis::entries`] and [`Analysis::entry`] the call graph. An analysis never changes: each part is computed from
+/// the input when a renderer first asks for the part. Threads can share an analysis.
 pub struct Analysis<'data> {
     /// The functions of all images.
     pub(crate) functions: Arc<Functions<'data>>,
+    /// All that was read.
+    pub(super) loaded: &'data Loaded,
+    /// The images, with their addresses.
+    pub(super) parsed_images: &'data Images<'data>,
     /// The images, in the order of [`Functions::image`].
-    pub(crate) images: Vec<Mapping>,
+    pub(super) images: Vec<Mapping>,
+    /// The sum of all profiles; empty if no report needs an analysis.
+    pub(super) profile: &'data Profile,
+    /// The stacks of the samples, if there are any and a report needs an analysis.
+    pub(super) stack_input: Option<StackInput<'data>>,
     /// How reports spell the names of functions.
-    pub(crate) names: NameStyle,
+    pub(super) names: NameStyle,
     /// The unit of the samples.
     pub(crate) clock: Clock,
-    /// The flat profile.
-    pub(crate) flat: FlatProfile<'data>,
-    /// The call graph.
-    pub(crate) call_graph: CallGraph<'data>,
-    /// How much of the samples has stacks, if the times of called functions are measured.
-    pub(crate) stacks: Option<StackSums>,
-    /// The samples whose stacks are not whole, if a report shows times from stacks.
-    pub(crate) cut_stacks: Option<CutStacks>,
-    /// The source locations of functions, if the options need them.
+    /// The object files, if the user has a map of these (`-R`).
+    pub(super) object_files: Option<ObjectFiles<'data>>,
+    /// The source locations of functions; empty if neither a selection nor a report needs locations.
     pub(crate) sources: Sources,
     /// The functions and arcs that the user selected.
     pub(crate) selections: Selections,
-    /// The counts of basic blocks, by line.
-    pub(crate) blocks: Blocks,
+    /// The inlined functions, if reports show these (`--inlines`).
+    pub(super) inlined: Option<Inlined<'data>>,
     /// The inlined calls that lead to each line, by the address of the line; empty without `-l --inlines`.
-    pub(crate) inline_stacks: InlineStacks<'data>,
+    pub(super) inline_stacks: InlineStacks<'data>,
     /// The self times of source lines; empty without `--source-times`.
     pub(crate) line_times: LineTimes,
-    /// The list of execution counts.
-    pub(crate) counts: Vec<Count>,
-    /// The functions in an order for linkers.
-    pub(crate) order: Vec<FunctionId>,
-    /// The functions that ran and their calls, for linkers that take files of orders.
-    pub(crate) linker_order: LinkerOrder,
-    /// The object files in an order for linkers.
-    pub(crate) file_order: Vec<&'data [u8]>,
-    /// The bounds of inclusive times, if the options ask for them.
-    pub(crate) bounds: Option<BoundsTable>,
-    /// The calling contexts and the callers, if the options ask for them.
-    pub(crate) context_tables: ContextTables<'data>,
-    /// The standard errors of self times, if a report shows them.
-    pub(crate) errors: Errors,
     /// What the user asked for.
     pub(crate) options: &'data Options,
     /// The reports to write.
@@ -140,65 +107,95 @@ pub struct Analysis<'data> {
     pub(crate) files: &'data [FileInfo],
     /// The contents of the side files.
     pub(crate) side_files: &'data [SideInfo],
-    /// The samples of the runs whose CPU time is known, and this time.
-    pub(crate) conservation: &'data Conservation,
-    /// Why profiles may not belong to their images.
-    pub(crate) mismatches: &'data [String],
-    /// What the parts that are computed on demand need.
-    pub(super) on_demand: OnDemand<'data>,
+    /// What was computed so far.
+    pub(super) parts: Parts<'data>,
 }
 
-/// The parts of an analysis that are computed when a renderer asks for them, with their inputs.
-pub(super) struct OnDemand<'data> {
-    pub(super) profile: &'data Profile,
-    pub(super) parsed_images: &'data Images<'data>,
-    pub(super) innermost: Innermost,
-    pub(super) flat_sums: FlatSums,
-    pub(super) outside_images: OutsideImages,
+/// The parts of an analysis. Each is a function of the analysis's other fields, and of other parts. [`super::compute`]
+/// and the methods for renderers compute a part at its first use.
+#[derive(Debug, Default)]
+pub(super) struct Parts<'data> {
+    /// The samples of stacks by address.
+    pub(super) innermost: OnceLock<Innermost>,
+    /// The self times.
+    pub(super) flat: OnceLock<Flat>,
+    /// The call graph.
+    pub(super) graph: OnceLock<TimedGraph>,
+    /// The standard errors.
+    pub(super) errors: OnceLock<Errors>,
+    /// The rows of the flat profile.
+    pub(super) flat_profile: OnceLock<FlatProfile<'data>>,
+    /// The functions and cycles that have entries.
+    pub(super) entries: OnceLock<Entries>,
+    /// The index of the call graph.
+    pub(super) index: OnceLock<Vec<IndexEntry<'data>>>,
+    /// The counts of basic blocks.
+    pub(super) blocks: OnceLock<Blocks>,
+    /// The samples whose stacks are not whole.
+    pub(super) cut_stacks: OnceLock<Option<CutStacks>>,
+    /// The bounds of inclusive times.
+    pub(super) bounds: OnceLock<Option<BoundsTable>>,
+    /// The calling contexts and the callers.
+    pub(super) context_tables: OnceLock<ContextTables<'data>>,
+    /// The list of execution counts.
+    pub(super) counts: OnceLock<Vec<Count>>,
+    /// The functions in an order for linkers.
+    pub(super) order: OnceLock<Vec<FunctionId>>,
+    /// The functions that ran and their calls, for linkers that take files of orders.
+    pub(super) linker_order: OnceLock<LinkerOrder>,
+    /// The object files in an order for linkers.
+    pub(super) file_order: OnceLock<Vec<&'data [u8]>>,
+    /// The sums over the profiles.
     pub(super) stats: OnceLock<Stats>,
     /// The source locations of all functions. Not used where [`Analysis::sources`] has them.
-    pub(super) sources: OnceLock<Sources>,
-    /// The stacks of the samples, if there are any.
-    pub(super) stacks: Option<StackInput<'data>>,
+    pub(super) all_sources: OnceLock<Sources>,
+    /// The flame graph.
     pub(super) flame: OnceLock<Flame>,
+    /// The tree of dominators.
     pub(super) dominators: OnceLock<Flame>,
+    /// The tree of calling contexts.
     pub(super) stack_tree: OnceLock<Option<StackTree<'data>>>,
+    /// The trees of calling contexts by thread.
     pub(super) thread_trees: OnceLock<Vec<StackTree<'data>>>,
+    /// The samples as trees of frames.
     pub(super) sample_trees: OnceLock<SampleTrees<'data>>,
 }
 
-impl<'data> OnDemand<'data> {
-    pub(super) fn new(
-        profile: &'data Profile,
-        parsed_images: &'data Images<'data>,
-        (flat_sums, innermost): (FlatSums, Innermost),
-        outside_images: OutsideImages,
-        stacks: Option<StackInput<'data>>,
-    ) -> OnDemand<'data> {
-        let (stats, sources) = (OnceLock::new(), OnceLock::new());
-        let (stack_tree, thread_trees, sample_trees) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (flame, dominators) = (OnceLock::new(), OnceLock::new());
-        OnDemand {
-            profile,
+impl<'data> Analysis<'data> {
+    /// Makes an analysis, of which no part is computed yet.
+    pub(super) fn new(input: Input<'data>) -> Analysis<'data> {
+        let Input { functions, loaded, options, wanted, selections, profile, stacks, .. } = input;
+        let parsed_images = loaded.images();
+        Analysis {
+            functions,
+            loaded,
             parsed_images,
-            innermost,
-            flat_sums,
-            outside_images,
-            stats,
-            sources,
-            stacks,
-            stack_tree,
-            thread_trees,
-            sample_trees,
-            flame,
-            dominators,
+            images: parsed_images.mappings(),
+            profile,
+            stack_input: stacks,
+            names: NameStyle::new(options),
+            clock: Clock::new(profile, options.rules.granularity),
+            object_files: input.object_files,
+            sources: input.sources,
+            selections,
+            inlined: input.inlined,
+            inline_stacks: input.inline_stacks,
+            line_times: input.line_times,
+            options,
+            wanted,
+            files: loaded.files(),
+            side_files: loaded.side_files(),
+            parts: Parts::default(),
         }
     }
 }
 
-impl std::fmt::Debug for OnDemand<'_> {
+impl std::fmt::Debug for Analysis<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OnDemand").field("stats", &self.stats).field("sources", &self.sources).finish_non_exhaustive()
+        let Analysis { functions, images, clock, options, wanted, parts, .. } = self;
+        let mut fields = f.debug_struct("Analysis");
+        fields.field("functions", functions).field("images", images).field("clock", clock);
+        fields.field("options", options).field("wanted", wanted).field("parts", parts).finish_non_exhaustive()
     }
 }
 

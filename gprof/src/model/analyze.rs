@@ -15,7 +15,7 @@ use crate::program::image::Image;
 use crate::program::symbols::functions::Functions;
 use crate::program::symbols::sources::Sources;
 use crate::question::options::Options;
-use crate::question::reports::{SOURCE, Wanted};
+use crate::question::reports::{FLAT, SOURCE, Shows, Wanted};
 use crate::sources::Loaded;
 use crate::terminal::progress::Progress;
 
@@ -44,7 +44,10 @@ pub(crate) fn analyze_counts<'a>(
     functions: &Arc<Functions<'a>>,
 ) -> Result<Analysis<'a>, Error> {
     let selections = Selections::new(options, functions, &Sources::default())?;
-    Ok(Analysis::new(Arc::clone(functions), Input::new(loaded, options, wanted, selections)))
+    // The counts of functions are those of the flat profile, and need no entries.
+    let mut counts = Wanted::new(wanted.calls, false);
+    counts.add(FLAT, Shows { analysis: true, ..Shows::default() });
+    Ok(Analysis::new(Input::new(Arc::clone(functions), loaded, options, counts, selections)))
 }
 
 /// The profile for reports that need no analysis.
@@ -81,7 +84,7 @@ pub(crate) fn analyze<'a>(
         true => Selections::new(options, &functions, &sources)?,
         false => Selections::program(&functions),
     };
-    let input = Input::new(loaded, options, wanted, selections);
+    let input = Input::new(Arc::new(functions), loaded, options, wanted, selections);
     let input = Input {
         profile: if is_needed { input.profile } else { &NOTHING },
         stacks: input.stacks.filter(|_| is_needed),
@@ -92,8 +95,9 @@ pub(crate) fn analyze<'a>(
         line_times,
         ..input
     };
-    let analysis = Analysis::new(Arc::new(functions), input);
+    let analysis = Analysis::new(input);
     if is_needed {
+        analysis.compute_wanted();
         warn_if_empty(&analysis, !profile.blocks().is_empty(), &options.images, progress);
     }
     warn_without_lines(loaded, options, &analysis.wanted, progress);

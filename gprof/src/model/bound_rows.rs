@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::bounds::{Bounds, BoundsDoubt};
+use super::contexts::call_sites::TailCalls;
 use super::intermediate::Intermediate;
 use super::limit;
 use super::ordered::Ordered;
@@ -54,12 +55,11 @@ pub struct BoundsTable {
 }
 
 impl BoundsTable {
-    /// Computes the report. `rate` is the number of samples for each unit of time.
-    pub(super) fn new(intermediate: &Intermediate<'_, '_>, rate: f64) -> BoundsTable {
-        let Intermediate { functions, graph, input, .. } = intermediate;
-        let (profile, options, selections) = (input.profile, input.options, &input.selections);
+    /// Computes the report.
+    pub(super) fn new(intermediate: &Intermediate<'_, '_>, tail_calls: &TailCalls) -> BoundsTable {
+        let Intermediate { functions, graph, innermost, rate, profile, options, selections, .. } = intermediate;
         let program = Selections::program(functions).flat;
-        let bounds = Bounds::new(profile, &input.innermost, &input.tail_calls(functions), functions, &program);
+        let bounds = Bounds::new(profile, innermost, tail_calls, functions, &program);
         let (flat, estimates) = whole(intermediate, &program);
         let chooses_entries = options.choices.iter().any(|choice| choice.subject == Subject::Graph);
         let is_chosen = |id: FunctionId| {
@@ -83,7 +83,7 @@ impl BoundsTable {
         sort(&mut rows, functions);
         let (shown, left_out) = limit::rows(rows.iter().map(|row| row.upper), flat.total, options.row_limit());
         rows.truncate(shown);
-        rows.iter_mut().for_each(|row| row.divide(rate));
+        rows.iter_mut().for_each(|row| row.divide(*rate));
         let Bounds { unseen, is_upper_exact, tail_calls, doubts, .. } = bounds;
         BoundsTable { rows, left_out: left_out.count, unseen: unseen / rate, is_upper_exact, tail_calls, doubts }
     }
@@ -102,9 +102,9 @@ impl BoundsRow {
 
 /// Returns the self times and the call graph of the whole program, whatever the user selected.
 fn whole(intermediate: &Intermediate<'_, '_>, program: &Selection) -> (Flat, Graph) {
-    let Intermediate { functions, input, .. } = intermediate;
-    let flat = Flat::exact(input.profile.histograms(), &input.innermost, functions, program);
-    let arcs = Arcs::selected(input.profile.arcs(), functions, &ArcSelection::default(), &[], true);
+    let Intermediate { functions, innermost, profile, .. } = intermediate;
+    let flat = Flat::exact(profile.histograms(), innermost, functions, program);
+    let arcs = Arcs::selected(profile.arcs(), functions, &ArcSelection::default(), &[], true);
     let all = Selection::all(functions);
     let choices = GraphSelection { entries: &all, time: &all, excludes_callees: true };
     let graph = Graph::unranked(arcs, &flat, functions, choices);

@@ -9,7 +9,7 @@ use super::contexts::ranges::{self, Pair};
 use super::contexts::ticks::StackSums;
 use super::contexts::tree::{Children, Contexts, Frame};
 use super::graph::Graph;
-use super::input::Input;
+use super::intermediate::Intermediate;
 use super::percent::whole;
 use super::selection::Selections;
 use crate::program::symbols::functions::{FunctionId, Functions};
@@ -67,28 +67,26 @@ pub(crate) struct ContextTables<'data> {
 const LEAST_PERCENT: f64 = 1.0;
 
 impl<'data> ContextTables<'data> {
-    /// Makes the reports that the user wants. `rate` is the number of samples for each unit of time.
+    /// Makes the reports that the user wants, from the tree of calling contexts and the names of inlined functions.
     pub(super) fn new(
-        input: &Input<'data>,
-        functions: &Functions<'data>,
-        graph: &Graph,
-        rate: f64,
+        intermediate: &Intermediate<'_, 'data>,
+        (tree, inlined): (Contexts, Vec<&'data [u8]>),
     ) -> ContextTables<'data> {
-        let Some((tree, inlined)) = input.contexts(functions) else { return ContextTables::default() };
-        let sums = input.stacks.as_ref().map(|input| StackSums::new(input.stacks, &tree));
-        let Selections { time, arcs: chosen_arcs, .. } = &input.selections;
+        let Intermediate { functions, graph, selections, options, wanted, rate, stacks, .. } = *intermediate;
+        let sums = stacks.map(|input| StackSums::new(input.stacks, &tree));
+        let Selections { time, arcs: chosen_arcs, .. } = selections;
         let tree = ranges::without_excluded(tree, functions, time, chosen_arcs);
-        let own = own(&tree, &input.selections);
+        let own = own(&tree, selections);
         let total = own.iter().fold(0_u64, |sum, own| sum.saturating_add(*own));
-        let limit = Limits::new(input.options.limit, total);
+        let limit = Limits::new(options.limit, total);
         let arcs = &counted_arcs(graph);
         let rows = Rows { functions, inlined: &inlined, limit, total, rate };
-        let contexts = input.options.reports.number(CONTEXTS).map(|depth| {
+        let contexts = options.reports.number(CONTEXTS).map(|depth| {
             let calls = unique_calls(&ranges::entered_by(&tree, functions, time), arcs);
             rows.table(&tree, &own, depth, |at, _| calls[at])
         });
-        let is_chosen = |id: FunctionId| input.selections.callers.includes(id);
-        let callers = input.wanted.has(CALLERS).then(|| {
+        let is_chosen = |id: FunctionId| selections.callers.includes(id);
+        let callers = wanted.has(CALLERS).then(|| {
             let tree = callers(&tree, &own, functions.len(), is_chosen, limit.least);
             let own: Vec<u64> = tree.all().iter().map(|context| context.ticks).collect();
             let certain = certain_callers(&tree);

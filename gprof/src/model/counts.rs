@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::input::Input;
+use super::blocks::Blocks;
 use super::intermediate::Intermediate;
 use crate::program::symbols::functions::FunctionId;
 
@@ -18,8 +18,8 @@ pub struct Count {
 }
 
 /// Computes the list.
-pub(super) fn counts(intermediate: &Intermediate<'_, '_>) -> Vec<Count> {
-    let Intermediate { functions, graph, blocks, input: Input { sources, selections, options, .. }, .. } = intermediate;
+pub(super) fn counts(intermediate: &Intermediate<'_, '_>, blocks: &Blocks) -> Vec<Count> {
+    let Intermediate { functions, graph, sources, selections, options, .. } = intermediate;
     let selected = functions.ids().filter(|id| functions.is_whole(*id) && selections.counts.selects(*id));
     let place = |id: FunctionId| sources.place(id).map(|place| (sources.files[place.file].as_slice(), place.line));
     let mut list: Vec<FunctionId> = selected.collect();

@@ -63,7 +63,7 @@ impl Analysis<'_> {
     /// calls with at least 0.1 percent, or what the limits of the options say.
     #[must_use]
     pub fn drawn_graph(&self) -> DrawnGraph {
-        let graph = &self.call_graph.graph;
+        let graph = self.graph();
         let Limit { top, min_percent } = self.options.limit;
         let least = min_percent.unwrap_or(if top.is_some() { 0.0 } else { LEAST_PERCENT });
         // The limits of the report's entries count cycles as well, which have no box.

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::analysis::Analysis;
+use super::stats::FlatSums;
 use crate::question::files::ProfiledImage;
 use crate::sources::OutsideImages;
 
@@ -14,7 +15,7 @@ pub(super) fn warn_if_empty(
     images: &[ProfiledImage],
     warnings: &mut dyn Write,
 ) {
-    if analysis.on_demand.flat_sums.has_time {
+    if FlatSums::new(analysis.flat()).has_time {
         return;
     }
     let stats = analysis.stats();

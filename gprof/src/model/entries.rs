@@ -95,7 +95,7 @@ impl Analysis<'_> {
     /// Returns the lines of an entry of the call graph, from the top.
     #[must_use]
     pub fn entry(&self, node: Node) -> Vec<EntryLine> {
-        lines(&self.call_graph.graph, &self.errors, self.clock.rate, node)
+        lines(self.graph(), self.errors(), self.clock.rate, node)
     }
 }
 

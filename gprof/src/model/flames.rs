@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::analysis::{Analysis, OnDemand};
+use super::analysis::Analysis;
 use super::bounds::Bounds;
 use super::contexts::call_sites::TailCalls;
 use super::flame::{self, Flame, FlameSubject, MOST_FRAMES, estimated};
+use super::names::Named;
 use super::selection::Selections;
 use super::stack_tree::StackTree;
 use crate::sources::stacks::Thread;
@@ -15,13 +16,13 @@ impl<'data> Analysis<'data> {
     /// asks for estimates, and estimated from the calls otherwise. The first call makes it.
     #[must_use]
     pub fn flame(&self) -> &Flame {
-        self.on_demand.flame.get_or_init(|| match self.stack_tree() {
+        self.parts.flame.get_or_init(|| match self.stack_tree() {
             Some(tree) => flame::measured_flame(tree, self.is_of_whole_program(), MOST_FRAMES),
             None => {
                 // Bounds that may not hold are not shown.
                 let bounds = self.is_of_whole_program().then(|| self.all_bounds());
                 let bounds = bounds.filter(|bounds| bounds.doubts.is_empty());
-                estimated::flame(&self.call_graph.graph, &self.functions, bounds.as_ref())
+                estimated::flame(self.graph(), &self.functions, bounds.as_ref())
             }
         })
     }
@@ -44,34 +45,31 @@ impl<'data> Analysis<'data> {
     /// makes it.
     #[must_use]
     pub fn dominators(&self) -> &Flame {
-        self.on_demand.dominators.get_or_init(|| flame::dominator_flame(&self.all_bounds()))
+        self.parts.dominators.get_or_init(|| flame::dominator_flame(&self.all_bounds()))
     }
 
     fn all_bounds(&self) -> Bounds {
         let program = Selections::program(&self.functions).flat;
-        let OnDemand { profile, innermost, .. } = &self.on_demand;
-        Bounds::new(profile, innermost, &TailCalls::default(), &self.functions, &program)
+        Bounds::new(self.profile, self.innermost(), &TailCalls::default(), &self.functions, &program)
     }
 
     /// Returns the name of a frame of a flame graph. What is not a function has a name in parentheses or angle
     /// brackets.
     #[must_use]
     pub fn flame_name(&self, flame: &Flame, subject: FlameSubject) -> Cow<'_, [u8]> {
-        let fixed = |name: &'static str| Cow::Borrowed(name.as_bytes());
-        match subject {
-            FlameSubject::All => fixed("all"),
-            FlameSubject::Function(id) => self.name_with_location(id),
+        self.spelled(match subject {
+            FlameSubject::All => Named::All,
+            FlameSubject::Function(id) => Named::Located(id),
             FlameSubject::Inlined(number) => {
-                let symbol = flame.inlined.get(number as usize).map(Vec::as_slice).unwrap_or_default();
-                Cow::Owned([&self.inlined_name(symbol), &b" [inlined]"[..]].concat())
+                Named::Inlined(flame.inlined.get(number as usize).map(Vec::as_slice).unwrap_or_default())
             }
-            FlameSubject::Cycle(at) => Cow::Owned(format!("<cycle {}>", at + 1).into_bytes()),
-            FlameSubject::Kernel => fixed("<kernel>"),
-            FlameSubject::Outside => fixed("<outside>"),
-            FlameSubject::Unknown(reason) => Analysis::cut_name(reason),
-            FlameSubject::WithoutStack => fixed("<no stack>"),
-            FlameSubject::Shared => fixed("<shared>"),
-            FlameSubject::Cut => fixed("(cut)"),
-        }
+            FlameSubject::Cycle(at) => Named::Cycle(at),
+            FlameSubject::Kernel => Named::Kernel,
+            FlameSubject::Outside => Named::Outside,
+            FlameSubject::Unknown(reason) => Named::Cut(reason),
+            FlameSubject::WithoutStack => Named::WithoutStack,
+            FlameSubject::Shared => Named::Shared,
+            FlameSubject::Cut => Named::LeftOut("(cut)"),
+        })
     }
 }

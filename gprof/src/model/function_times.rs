@@ -54,7 +54,7 @@ impl Analysis<'_> {
     /// Returns all functions that were called or took time and that the options do not exclude, the longest inclusive
     /// time first.
     pub fn function_times(&self) -> impl Iterator<Item = FunctionTimes> {
-        let graph = &self.call_graph.graph;
+        let graph = self.graph();
         let functions = self.all_entries().filter(|node| self.options.unused || graph.is_used(*node));
         functions.filter_map(move |node| match node {
             Node::Function(id) => Some(self.times_of(id)),
@@ -64,15 +64,15 @@ impl Analysis<'_> {
 
     /// Returns the times and calls of a function, also of one that the options exclude.
     pub(crate) fn times_of(&self, id: FunctionId) -> FunctionTimes {
-        let graph = &self.call_graph.graph;
+        let graph = self.graph();
         let share = graph.share(id);
         let inclusive = share.own + share.children;
         FunctionTimes {
             id,
             own: share.own,
-            own_error: self.errors.of_part(share.fraction * self.errors.of(Node::Function(id)), share.own),
+            own_error: self.errors().of_part(share.fraction * self.errors().of(Node::Function(id)), share.own),
             inclusive,
-            inclusive_error: self.errors.of_measured(inclusive),
+            inclusive_error: self.errors().of_measured(inclusive),
             range: graph.inclusive_range(id),
             calls: graph.calls(id),
             self_calls: graph.self_calls(id),
@@ -85,7 +85,7 @@ impl Analysis<'_> {
     /// outside of all functions. So the calls of a function are the sum of the calls of the arcs that lead to the
     /// function, whatever the options hide.
     pub fn arc_times(&self) -> impl Iterator<Item = ArcTimes> {
-        let graph = &self.call_graph.graph;
+        let graph = self.graph();
         let shown: Vec<FunctionId> = self.function_times().map(|function| function.id).collect();
         let mut is_shown = vec![false; self.functions.len()];
         shown.iter().for_each(|id| is_shown[id.index()] = true);
@@ -119,8 +119,8 @@ impl Analysis<'_> {
         calls: u64,
     ) -> ArcTimes {
         let times = handed.map(|(own, children)| (own, own + children));
-        let inclusive_error = times.map_or(0.0, |(_, inclusive)| self.errors.of_measured(inclusive));
-        let graph = &self.call_graph.graph;
+        let inclusive_error = times.map_or(0.0, |(_, inclusive)| self.errors().of_measured(inclusive));
+        let graph = self.graph();
         let range = times.zip(callee).and_then(|((_, time), callee)| graph.arc_range(caller, callee, time));
         ArcTimes { caller, callee, times, inclusive_error, range, calls }
     }

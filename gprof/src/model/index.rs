@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::input::Input;
 use super::intermediate::Intermediate;
-use crate::model::graph::Node;
-use crate::program::symbols::functions::FunctionId;
+use crate::model::graph::{Graph, Node};
+use crate::program::symbols::functions::{FunctionId, Functions};
+use crate::program::symbols::sources::FileNames;
+use crate::question::options::Options;
 
 /// An entry of the index.
 #[derive(Debug)]
@@ -18,8 +19,7 @@ pub struct IndexEntry<'data> {
 }
 
 /// Returns whether a function or cycle may have an entry. Entries of unused functions appear only with `-z`.
-pub(super) fn may_have_entry(node: Node, intermediate: &Intermediate<'_, '_>) -> bool {
-    let Intermediate { functions, graph, input: Input { options, .. }, .. } = intermediate;
+pub(super) fn may_have_entry(node: Node, graph: &Graph, functions: &Functions<'_>, options: &Options) -> bool {
     match node {
         Node::Function(id) if !functions.is_whole(id) => false,
         // Calls lead to functions. Other lines appear among the callers only.
@@ -31,10 +31,9 @@ pub(super) fn may_have_entry(node: Node, intermediate: &Intermediate<'_, '_>) ->
 
 /// Returns the index, by name, of all functions and cycles up to a rank.
 pub(super) fn index<'data>(intermediate: &Intermediate<'_, 'data>, last_rank: u32) -> Vec<IndexEntry<'data>> {
-    let Intermediate { functions, flat, graph, input, .. } = intermediate;
-    let Input { sources, options, file_names, .. } = input;
+    let Intermediate { functions, flat, graph, sources, options, is_measured, images, .. } = intermediate;
     // GNU does not name functions that only called others. Where stacks show them, they have entries with time.
-    let has_time = |id: &FunctionId| input.is_measured() && graph.share(*id).children != 0.0;
+    let has_time = |id: &FunctionId| *is_measured && graph.share(*id).children != 0.0;
     let is_named =
         |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0 || has_time(id);
     let is_listed = |node: Node| graph.rank(node) <= last_rank;
@@ -52,7 +51,7 @@ pub(super) fn index<'data>(intermediate: &Intermediate<'_, 'data>, last_rank: u3
         // Symbols of a file (-S) come without source files.
         HashMap::new()
     } else if sources.files.is_empty() {
-        file_names.of(functions, statics)
+        FileNames::new(images).of(functions, statics)
     } else {
         let name = |id| Some((id, Cow::Owned(sources.name(sources.place(id)?.file, options.paths).to_vec())));
         statics.into_iter().filter_map(name).collect()

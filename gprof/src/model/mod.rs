@@ -49,6 +49,7 @@ mod stats;
 pub(crate) mod symbolize;
 mod thread_ticks;
 mod thread_times;
+mod timed_graph;
 
 pub use analysis::{Analysis, FunctionInfo, SourceLocation};
 pub(crate) use analyze::{analyze, analyze_counts, functions};

@@ -2,6 +2,7 @@
 
 use super::analysis::Analysis;
 use super::rows::FlatProfile;
+use super::stats::FlatSums;
 use crate::program::symbols::functions::FunctionId;
 
 /// The counts of a function. Times are in the unit of the samples, normally seconds.
@@ -31,10 +32,10 @@ pub(crate) struct Moment {
 impl Analysis<'_> {
     /// Returns the counts of all functions.
     pub(crate) fn moment(&self) -> Moment {
-        let outside = self.on_demand.outside_images;
+        let outside = self.loaded.outside_images();
         let outside = outside.kernel.saturating_add(outside.vdso).saturating_add(outside.elsewhere);
-        let samples = self.on_demand.flat_sums.samples() + outside as f64;
-        Moment { samples, ..Moment::of_rows(&self.flat, self.clock.rate, self.stacks.is_some()) }
+        let samples = FlatSums::new(self.flat()).samples() + outside as f64;
+        Moment { samples, ..Moment::of_rows(self.flat_profile(), self.clock.rate, self.is_measured()) }
     }
 }
 

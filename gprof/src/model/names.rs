@@ -12,6 +12,35 @@ use crate::program::symbols::functions::FunctionId;
 use crate::program::symbols::sources::base;
 use crate::sources::side_info::cut_words;
 
+/// What an output names.
+#[derive(Clone, Copy)]
+pub(super) enum Named<'a> {
+    /// A function.
+    Function(FunctionId),
+    /// A function with its file and line, if the options ask for these.
+    Located(FunctionId),
+    /// A function of this symbol that was inlined into another function.
+    Inside(&'a [u8], FunctionId),
+    /// A frame of an inlined function of this symbol.
+    Inlined(&'a [u8]),
+    /// The cycle with this index.
+    Cycle(usize),
+    /// Code of the kernel.
+    Kernel,
+    /// Code outside of all functions.
+    Outside,
+    /// The outer part of a stack that is not known.
+    Cut(CutReason),
+    /// Samples without a stack.
+    WithoutStack,
+    /// Time that several functions share.
+    Shared,
+    /// Everything.
+    All,
+    /// What an output leaves out, under this name.
+    LeftOut(&'static str),
+}
+
 impl Analysis<'_> {
     /// Returns the name of a function as the user wants it: demangled or not. Where functions of several images have
     /// the same name, the image follows the name.
@@ -20,24 +49,20 @@ impl Analysis<'_> {
     /// characters.
     #[must_use]
     pub fn name(&self, id: FunctionId) -> Cow<'_, [u8]> {
-        self.functions.written(self.whole_name(id))
+        self.spelled(Named::Function(id))
     }
 
     /// Returns the name of a function, and its file and line if the options ask for these
     /// ([`Options::file_names`](crate::Options::file_names)).
     #[must_use]
     pub fn name_with_location(&self, id: FunctionId) -> Cow<'_, [u8]> {
-        self.functions.written(self.whole_name_with_location(id))
+        self.spelled(Named::Located(id))
     }
 
     /// Returns the name that a row of the flat profile shows. A row about inlined code names both functions.
     #[must_use]
     pub fn row_name(&self, row: &FlatRow<'_>) -> Cow<'_, [u8]> {
-        let outer = self.whole_name_with_location(row.function);
-        self.functions.written(match row.inlined {
-            None => outer,
-            Some(symbol) => Cow::Owned([&self.readable(symbol), &b" [inlined in "[..], &outer, b"]"].concat()),
-        })
+        self.spelled(row.inlined.map_or(Named::Located(row.function), |symbol| Named::Inside(symbol, row.function)))
     }
 
     /// Returns the name of an inlined function: [`FlatRow::inlined`] as the user wants names. Such a function need not
@@ -51,30 +76,46 @@ impl Analysis<'_> {
     /// brackets.
     #[must_use]
     pub fn context_name(&self, row: &ContextRow<'_>) -> Cow<'_, [u8]> {
-        match row.frame {
-            Frame::Function(id) => self.name_with_location(id),
-            Frame::Inlined(_) => {
-                let name = [&self.readable(row.inlined.unwrap_or_default()), &b" [inlined]"[..]].concat();
+        self.spelled(match row.frame {
+            Frame::Function(id) => Named::Located(id),
+            Frame::Inlined(_) => Named::Inlined(row.inlined.unwrap_or_default()),
+            Frame::Kernel => Named::Kernel,
+            Frame::Outside => Named::Outside,
+            Frame::Cut(reason) => Named::Cut(reason),
+        })
+    }
+
+    /// Returns the name of code as every output shows it. All other methods that return names ask this one.
+    pub(super) fn spelled(&self, named: Named<'_>) -> Cow<'_, [u8]> {
+        let fixed = |name: &'static str| Cow::Borrowed(name.as_bytes());
+        match named {
+            Named::Function(id) => self.functions.written(self.whole_name(id)),
+            Named::Located(id) => self.functions.written(self.located(id)),
+            Named::Inside(symbol, id) => {
+                let name = [&self.readable(symbol), &b" [inlined in "[..], &self.located(id), b"]"].concat();
                 self.functions.written(Cow::Owned(name))
             }
-            Frame::Kernel => Cow::Borrowed(b"<kernel>"),
-            Frame::Outside => Cow::Borrowed(b"<outside>"),
-            Frame::Cut(reason) => Analysis::cut_name(reason),
+            Named::Inlined(symbol) => Cow::Owned([&self.inlined_name(symbol), &b" [inlined]"[..]].concat()),
+            Named::Cycle(at) => Cow::Owned(format!("<cycle {}>", at + 1).into_bytes()),
+            Named::Kernel => fixed("<kernel>"),
+            Named::Outside => fixed("<outside>"),
+            Named::Cut(reason) => Cow::Owned(format!("<cut: {}>", why_cut(reason)).into_bytes()),
+            Named::WithoutStack => fixed("<no stack>"),
+            Named::Shared => fixed("<shared>"),
+            Named::All => fixed("all"),
+            Named::LeftOut(name) => fixed(name),
         }
     }
 
-    /// Returns the name of the outer part of a stack that is not known.
-    pub(super) fn cut_name(reason: CutReason) -> Cow<'static, [u8]> {
-        Cow::Owned(format!("<cut: {}>", why_cut(reason)).into_bytes())
-    }
-
+    /// Returns the name of a function, behind which its image stands where functions of several images have the name.
     fn whole_name(&self, id: FunctionId) -> Cow<'_, [u8]> {
         let functions = &self.functions;
         let name = if self.names.demangle { functions.readable(id) } else { Cow::Borrowed(functions[id].name) };
         functions.labelled(id, name)
     }
 
-    fn whole_name_with_location(&self, id: FunctionId) -> Cow<'_, [u8]> {
+    /// Returns the name of a function with its file and line, if the options ask for these.
+    fn located(&self, id: FunctionId) -> Cow<'_, [u8]> {
         let name = self.whole_name(id);
         match self.sources.place(id).filter(|_| self.names.locations) {
             None => name,

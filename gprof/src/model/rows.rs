@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use super::errors::Errors;
-use super::input::Input;
 use super::intermediate::Intermediate;
 use super::limit::{self, LeftOut};
 use crate::model::flat::Flat;
@@ -180,11 +179,11 @@ pub struct FlatProfile<'data> {
 }
 
 /// Computes the flat profile.
-pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, rate: f64) -> FlatProfile<'data> {
-    let Intermediate { functions, flat, graph, errors, input, .. } = intermediate;
-    let Input { selections, options, wanted, profile, .. } = input;
-    let inlined = input.inlined.as_ref().filter(|inlined| !inlined.is_empty());
-    let inlined = inlined.map(|inlined| inlined.times(profile.histograms(), &input.innermost)).unwrap_or_default();
+pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, errors: &Errors) -> FlatProfile<'data> {
+    let Intermediate { functions, flat, graph, innermost, rate, selections, options, wanted, profile, .. } =
+        intermediate;
+    let inlined = intermediate.inlined.filter(|inlined| !inlined.is_empty());
+    let inlined = inlined.map(|inlined| inlined.times(profile.histograms(), innermost)).unwrap_or_default();
     let mut rows = RowSamples::all(functions, flat, graph);
     for row in &mut rows {
         row.error = errors.of_row(row.function);
@@ -193,7 +192,7 @@ pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, rate: 
     for row in &mut rows {
         row.error = errors.of_part(row.error, row.time);
     }
-    let unit = CallTimeUnit::new(options.rules.call_unit, &rows, rate);
+    let unit = CallTimeUnit::new(options.rules.call_unit, &rows, *rate);
     rows.retain(|row| functions.is_whole(row.function) && selections.flat.selects(row.function));
     let mut profile = FlatProfile::new(rows, |row| options.unused || row.is_used(), functions, unit, flat.total);
     let left_out;

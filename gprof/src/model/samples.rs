@@ -7,6 +7,7 @@ use super::context_rows::own;
 use super::contexts::ranges;
 use super::contexts::ticks::StackSums;
 use super::input::StackInput;
+use super::names::Named;
 use super::sample_tree::SamplePlace;
 use super::sample_trees::SampleTrees;
 use super::selection::Selections;
@@ -22,17 +23,17 @@ impl<'data> Analysis<'data> {
     pub(super) fn stack_tree(&self) -> Option<&StackTree<'data>> {
         let make = || {
             let input = self.measured_stacks()?;
-            let images = self.options.inlines.then_some(self.on_demand.parsed_images);
+            let images = self.options.inlines.then_some(self.parsed_images);
             let (contexts, inlined) = input.contexts(&self.functions, images);
             let sums = StackSums::new(input.stacks, &contexts);
             Some(self.selected((contexts, inlined), None, sums))
         };
-        self.on_demand.stack_tree.get_or_init(make).as_ref()
+        self.parts.stack_tree.get_or_init(make).as_ref()
     }
 
     /// The stacks, if there are any and the user wants times from stacks.
     pub(super) fn measured_stacks(&self) -> Option<&StackInput<'data>> {
-        self.on_demand.stacks.as_ref().filter(|_| self.options.measures_times())
+        self.stack_input.as_ref().filter(|_| self.options.measures_times())
     }
 
     /// Leaves out of a tree of contexts what the user leaves out.
@@ -54,11 +55,11 @@ impl<'data> Analysis<'data> {
             let (Some(input), Some(StackTree { sums, .. })) = (self.measured_stacks(), self.stack_tree()) else {
                 return Vec::new();
             };
-            let images = self.options.inlines.then_some(self.on_demand.parsed_images);
+            let images = self.options.inlines.then_some(self.parsed_images);
             let trees = input.contexts_by_thread(&self.functions, images).into_iter();
             trees.map(|(thread, tree)| self.selected(tree, thread, *sums)).collect()
         };
-        self.on_demand.thread_trees.get_or_init(make)
+        self.parts.thread_trees.get_or_init(make)
     }
 
     /// Returns whether the options leave out no time and no arc.
@@ -81,7 +82,7 @@ impl<'data> Analysis<'data> {
     /// Returns the samples as trees of frames: one for each thread if the runs counted by thread, otherwise one. The
     /// first call makes the trees.
     pub fn sample_trees(&self) -> &SampleTrees<'data> {
-        self.on_demand.sample_trees.get_or_init(|| match (self.stack_tree(), self.thread_trees()) {
+        self.parts.sample_trees.get_or_init(|| match (self.stack_tree(), self.thread_trees()) {
             (Some(tree), []) => SampleTrees::of_stacks(std::slice::from_ref(tree), false, self.is_of_whole_program()),
             (Some(_), trees) => SampleTrees::of_stacks(trees, true, self.is_of_whole_program()),
             (None, _) => SampleTrees::flat(self.self_times().into_iter()),
@@ -90,7 +91,7 @@ impl<'data> Analysis<'data> {
 
     /// The self times of all functions, and of other code if the options leave out nothing; the longest first.
     fn self_times(&self) -> Vec<(SamplePlace<'data>, f64)> {
-        let graph = &self.call_graph.graph;
+        let graph = self.graph();
         let of_function = |id: FunctionId| (SamplePlace::Function(id), graph.share(id).own);
         let mut times: Vec<_> = self.functions.ids().map(of_function).filter(|(_, time)| *time > 0.0).collect();
         if self.is_of_whole_program() {
@@ -106,14 +107,14 @@ impl<'data> Analysis<'data> {
     /// Returns the name of a frame. Code without a function has a name in angle brackets.
     #[must_use]
     pub fn place_name(&self, place: SamplePlace<'_>) -> Cow<'_, [u8]> {
-        match place {
-            SamplePlace::Function(id) => self.name_with_location(id),
-            SamplePlace::Inlined(symbol) => Cow::Owned([&self.inlined_name(symbol), &b" [inlined]"[..]].concat()),
-            SamplePlace::Kernel => Cow::Borrowed(b"<kernel>"),
-            SamplePlace::Outside => Cow::Borrowed(b"<outside>"),
-            SamplePlace::Cut(reason) => Analysis::cut_name(reason),
-            SamplePlace::WithoutStack => Cow::Borrowed(b"<no stack>"),
-            SamplePlace::LeftOut => Cow::Borrowed(b"<frames left out>"),
-        }
+        self.spelled(match place {
+            SamplePlace::Function(id) => Named::Located(id),
+            SamplePlace::Inlined(symbol) => Named::Inlined(symbol),
+            SamplePlace::Kernel => Named::Kernel,
+            SamplePlace::Outside => Named::Outside,
+            SamplePlace::Cut(reason) => Named::Cut(reason),
+            SamplePlace::WithoutStack => Named::WithoutStack,
+            SamplePlace::LeftOut => Named::LeftOut("<frames left out>"),
+        })
     }
 }

@@ -46,11 +46,9 @@ impl Stats {
 
     /// Computes all sums.
     pub(super) fn new(profile: &Profile, calls: CallSums, flat: FlatSums, outside_images: OutsideImages) -> Stats {
-        let samples = profile.histograms().iter().map(|histogram| histogram.total() as f64).sum();
-        let sizes = |histogram: &Histogram| -> f64 {
-            histogram.hit().map(|(bin, _)| histogram.count(bin).unsigned_abs() as f64).sum()
-        };
-        let counted: f64 = profile.histograms().iter().map(sizes).sum();
+        let sums: Vec<(i128, f64)> = profile.histograms().iter().map(sums).collect();
+        let samples = sums.iter().map(|(total, _)| *total as f64).sum();
+        let counted: f64 = sums.iter().map(|(_, sizes)| sizes).sum();
         Stats {
             samples,
             error: counted.sqrt(),
@@ -71,6 +69,13 @@ impl Stats {
     pub(super) fn with_missing(self, missing_in_bins: u64) -> Stats {
         Stats { missing_in_bins, ..self }
     }
+}
+
+/// Returns the sum of all bins, and the sum of their sizes, which differs if counts are negative.
+fn sums(histogram: &Histogram) -> (i128, f64) {
+    histogram.hit().fold((0_i128, 0.0_f64), |(total, sizes), (_, count)| {
+        (total.saturating_add(count), sizes + count.unsigned_abs() as f64)
+    })
 }
 
 /// The sums of the flat profile.

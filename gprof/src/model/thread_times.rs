@@ -154,7 +154,7 @@ impl<'a, 'data> Dividing<'a, 'data> {
         if let (Some((own, inclusive)), Some((part, whole))) = (left.times.as_mut(), times) {
             (*own, *inclusive) = (*own - part, *inclusive - whole);
         }
-        let error = |times: Option<(f64, f64)>| times.map_or(0.0, |(_, time)| self.analysis.errors.of_measured(time));
+        let error = |times: Option<(f64, f64)>| times.map_or(0.0, |(_, time)| self.analysis.errors().of_measured(time));
         left.inclusive_error = error(left.times);
         ArcTimes { times, calls, inclusive_error: error(times), ..*left }
     }
@@ -163,7 +163,7 @@ impl<'a, 'data> Dividing<'a, 'data> {
         let left = &mut self.left.functions[at];
         let own = (ticks.own as f64 * self.scales[at]).min(left.own.max(0.0));
         let inclusive = (own + ticks.below as f64).min(left.inclusive.max(0.0));
-        let error = |time: f64| self.analysis.errors.of_measured(time);
+        let error = |time: f64| self.analysis.errors().of_measured(time);
         (left.own, left.inclusive) = (left.own - own, left.inclusive - inclusive);
         (left.own_error, left.inclusive_error) = (error(left.own), error(left.inclusive));
         (left.calls, left.self_calls) = (left.calls.saturating_sub(calls), left.self_calls.saturating_sub(self_calls));

@@ -26,7 +26,7 @@ pub const REPORT: Report = Report {
 };
 
 fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for count in &analysis.counts {
+    for count in analysis.counts() {
         match analysis.sources.place(count.function) {
             Some(place) => {
                 out.write_all(&analysis.functions.written(analysis.sources.name(place.file, true).into()))?;

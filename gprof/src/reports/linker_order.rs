@@ -54,11 +54,11 @@ fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn each_function(analysis: &Analysis<'_>, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    analysis.linker_order.functions.iter().map(|id| analysis.functions[*id].name).try_for_each(each)
+    analysis.linker_order().functions.iter().map(|id| analysis.functions[*id].name).try_for_each(each)
 }
 
 fn calls(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for arc in &analysis.linker_order.calls {
+    for arc in &analysis.linker_order().calls {
         out.write_all(analysis.functions[arc.parent].name)?;
         out.write_all(b" ")?;
         out.write_all(analysis.functions[arc.child].name)?;

@@ -28,7 +28,7 @@ pub(crate) fn write_without_entry(analysis: &Analysis<'_>, id: FunctionId, out: 
 
 fn write_with(analysis: &Analysis<'_>, id: FunctionId, number: &str, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&analysis.name_with_location(id))?;
-    if let Some(cycle) = analysis.call_graph.graph.cycle_of(id) {
+    if let Some(cycle) = analysis.graph().cycle_of(id) {
         write!(out, " <cycle {}>", cycle + 1)?;
     }
     out.write_all(b" ")?;

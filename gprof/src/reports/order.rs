@@ -30,7 +30,7 @@ pub const FILES: Report = Report {
 };
 
 fn render_functions(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for id in &analysis.order {
+    for id in analysis.order() {
         out.write_all(&analysis.functions.written(analysis.functions[*id].name.into()))?;
         out.write_all(b"\n")?;
     }
@@ -38,7 +38,7 @@ fn render_functions(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<
 }
 
 fn render_files(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for file in &analysis.file_order {
+    for file in analysis.file_order() {
         out.write_all(&analysis.functions.written((*file).into()))?;
         out.write_all(b"\n")?;
     }

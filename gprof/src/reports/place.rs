@@ -2,8 +2,8 @@
 
 use crate::model::{Analysis, SamplePlace};
 use crate::program::symbols::functions::FunctionId;
+use crate::sink::text::text;
 use crate::sources::stacks::Thread;
-use crate::terminal::visible;
 
 /// The name of code, with the place in the source if it is known.
 pub(crate) struct Place {
@@ -39,11 +39,6 @@ impl Place {
             _ => Place { symbol: String::new(), name, source: None, image: None, address: 0 },
         }
     }
-}
-
-/// Returns a name or a path as UTF-8 without control characters. Bytes that are not UTF-8 become U+FFFD.
-pub(crate) fn text(bytes: &[u8]) -> String {
-    visible(&String::from_utf8_lossy(bytes)).into_owned()
 }
 
 /// Returns the name of a thread, with its number. `None` is no thread.

@@ -3,8 +3,9 @@
 
 use std::io::{self, Write};
 
-use super::{cut_stacks, place};
+use super::cut_stacks;
 use crate::model::{Analysis, Difference};
+use crate::sink::text::text;
 
 /// Returns the warnings of an analysis, each in one line.
 pub(crate) fn of(analysis: &Analysis<'_>) -> Vec<String> {
@@ -29,7 +30,7 @@ pub(crate) fn brief(analysis: &Analysis<'_>) -> Vec<String> {
 }
 
 fn line(warning: &str) -> String {
-    format!("warning: {}", place::text(warning.as_bytes()))
+    format!("warning: {}", text(warning.as_bytes()))
 }
 
 /// Writes warnings at the head of a text.

@@ -1,4 +1,5 @@
-//! Writes values as JSON.
+//! Writes values as JSON (RFC 8259): a string has no quote, no backslash, and no control character without an escape,
+//! and a number is finite.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -126,6 +127,47 @@ pub(crate) fn write_record(record: &Record<'_>, out: &mut dyn Write) -> io::Resu
     out.write_all(b"}")
 }
 
+/// Writes a field of the outermost object: a list of numbers. A number that is not finite is null.
+pub(crate) fn write_numbers(name: &str, numbers: impl Iterator<Item = f64>, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, ",\n\"{name}\":[")?;
+    for (at, number) in numbers.enumerate() {
+        out.write_all(if at == 0 { b"" } else { b"," })?;
+        match number.is_finite() {
+            true => write!(out, "{}", number + 0.0)?,
+            false => out.write_all(b"null")?,
+        }
+    }
+    out.write_all(b"]")
+}
+
+/// A number, or null.
+pub(crate) struct Nullable<T>(pub(crate) Option<T>);
+
+impl<T: std::fmt::Display> std::fmt::Display for Nullable<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            Some(number) => number.fmt(f),
+            None => f.write_str("null"),
+        }
+    }
+}
+
+/// Writes a further field of an object: a list of values that need no quotes.
+pub(crate) fn write_column<T: std::fmt::Display>(
+    name: &str,
+    values: impl IntoIterator<Item = T>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write!(out, ",\"{name}\":[")?;
+    for (at, value) in values.into_iter().enumerate() {
+        if at > 0 {
+            out.write_all(b",")?;
+        }
+        write!(out, "{value}")?;
+    }
+    out.write_all(b"]")
+}
+
 /// Writes a string. Bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn write_text(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let mut escaped = String::with_capacity(text.len() + 2);
@@ -158,6 +200,15 @@ mod tests {
         assert_eq!(written("é\u{85}".as_bytes()), "\"é\\u0085\"");
         assert_eq!(written("a\u{202e}b".as_bytes()), "\"a\\u202eb\"", "what turns the direction of writing");
         assert_eq!(written(b"a\xffb"), "\"a\u{fffd}b\"");
+    }
+
+    #[test]
+    fn lists_have_nulls_where_json_has_no_number() {
+        let mut out = Vec::new();
+        write_numbers("n", [1.5, f64::NAN, -0.0, f64::INFINITY].into_iter(), &mut out).unwrap();
+        write_column("c", [Some(1), None].map(Nullable), &mut out).unwrap();
+        write_column("e", [0; 0], &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), ",\n\"n\":[1.5,null,0,null],\"c\":[1,null],\"e\":[]");
     }
 
     #[test]

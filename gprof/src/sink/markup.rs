@@ -1,13 +1,16 @@
 //! Text in XML and HTML.
+//!
+//! XML 1.0 says which characters are markup and which a document must not have at all; HTML has the same five entities.
 
-use crate::terminal::visible;
+use std::io::{self, Write};
+
+use super::text::text as plain;
 
 /// Returns a name or another text as the content of an element or attribute. Control characters become visible, because
 /// XML has no form for them.
 pub(crate) fn escaped(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
     let mut escaped = String::with_capacity(text.len() + 16);
-    for letter in visible(&text).chars() {
+    for letter in plain(text).chars() {
         match letter {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
@@ -34,6 +37,26 @@ pub(crate) fn fitting(text: &str, most: usize) -> String {
     text.chars().take(most - 1).chain(['…']).collect()
 }
 
+/// Writes JSON into an element `script`, whose text knows no escapes of HTML and ends at the first `</script`. Each `<`
+/// becomes an escape of JSON, so that no text ends the element.
+pub(crate) struct DataOfScript<'a>(pub(crate) &'a mut dyn Write);
+
+impl Write for DataOfScript<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for (at, part) in bytes.split(|byte| *byte == b'<').enumerate() {
+            if at > 0 {
+                self.0.write_all(b"\\u003c")?;
+            }
+            self.0.write_all(part)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,5 +74,12 @@ mod tests {
         assert_eq!(fitting("main", 3), "ma…");
         assert_eq!(fitting("main", 2), "");
         assert_eq!(fitting("é", 1), "é");
+    }
+
+    #[test]
+    fn no_text_ends_the_element() {
+        let mut out = Vec::new();
+        DataOfScript(&mut out).write_all(b"\"</script><!--\"").unwrap();
+        assert_eq!(out, b"\"\\u003c/script>\\u003c!--\"");
     }
 }

@@ -1,4 +1,11 @@
-//! How outputs spell texts and numbers: what JSON and markup must escape.
+//! How outputs spell texts and numbers, and how much of an output there is room for: one file for each format's rules,
+//! and the limits. Exports and reports write rows, and decide neither.
 
+pub mod callgrind;
+pub mod csv;
+pub mod dot;
+pub mod folded;
 pub mod json;
+pub mod limits;
 pub mod markup;
+pub mod text;

@@ -135,9 +135,17 @@ fn lists_of_records_need_no_analysis() {
     });
     in_memory("-p", &profile, |analysis, _| {
         assert_eq!((analysis.functions().count(), analysis.stats().samples), (4, 15.0));
-        // Its parts that are computed on demand are in the text for programmers.
+        // The text for programmers tells which parts were computed.
         let text = format!("{analysis:?}");
-        assert!(text.contains("OnDemand { stats: ") && text.contains("samples: 15.0"), "{text}");
+        assert!(text.contains("flat_profile: OnceLock(FlatProfile { ") && text.contains("samples: 15.0"), "{text}");
+        for part in ["entries", "index", "blocks", "bounds", "counts", "order", "all_sources", "flame", "sample_trees"]
+        {
+            let is_computed = !text.contains(&format!(" {part}: OnceLock(<uninit>)"));
+            assert_eq!(is_computed, part == "bounds", "{part}: {text}");
+        }
+        // A part is computed when somebody asks.
+        assert_eq!(analysis.entries().count(), 0);
+        assert!(format!("{analysis:?}").contains(" entries: OnceLock(Entries { "));
     });
 }
 

@@ -386,3 +386,45 @@ fn only_one_folder_knows_object_files_and_only_one_the_command_line() {
         }
     }
 }
+
+/// What code has that escapes a text itself: it replaces characters, or asks for the escapes of a character.
+const ESCAPES: [&str; 10] = [
+    ".replace('",
+    ".replace(\"",
+    ".replace([",
+    "visible(",
+    "visible_bytes(",
+    ".escape_default()",
+    ".escape_ascii()",
+    ".escape_debug()",
+    "&lt;",
+    "&quot;",
+];
+
+/// The beginnings of the names of limits.
+const LIMITS: [&str; 4] = ["const MOST", "const MAX", "const LIMIT", "const LONGEST"];
+
+#[test]
+fn no_export_and_no_report_escapes_texts_and_no_export_has_limits_of_its_own() {
+    let source = root().join("gprof/src");
+    // The cells of tables on terminals are the one format that no other output has.
+    let is_table = |path: &Path| path.strip_prefix(&source).unwrap().starts_with("reports/table");
+    let found = |folder: &str, words: &[&str]| -> Vec<String> {
+        let files = sources(&source.join(folder)).into_iter().filter(|path| !is_table(path));
+        let words = |path: PathBuf| {
+            let code = code(&path);
+            let found = words.iter().filter(|word| code.contains(**word)).map(|word| (*word).to_owned());
+            found.map(|word| format!("{}: {word}", path.display())).collect::<Vec<_>>()
+        };
+        files.flat_map(words).collect()
+    };
+    for folder in ["exports", "reports"] {
+        assert_eq!(found(folder, &ESCAPES), Vec::<String>::new(), "gprof/src/sink has the rules of each format");
+    }
+    assert_eq!(found("exports", &LIMITS), Vec::<String>::new(), "gprof/src/sink/limits.rs has the limits");
+    // The words are those of real escapes and limits.
+    let of_sink = found("sink", &ESCAPES);
+    for word in [".replace('", "visible(", ".escape_ascii()", "&lt;", "&quot;"] {
+        assert!(of_sink.iter().any(|line| line.ends_with(word)), "{word}: {of_sink:?}");
+    }
+}

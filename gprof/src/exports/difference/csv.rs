@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::super::csv::{inert, quoted};
 use super::fields::fields;
 use crate::model::{Analysis, Difference};
 use crate::reports::place;
 use crate::reports::warnings;
+use crate::sink::csv::{Cells, write_head, write_row};
 use crate::sink::json::Value;
 
 /// The columns that JSON has. The first row has the names of the columns, also if there are no other rows.
@@ -44,32 +44,22 @@ const COLUMNS: [&str; 30] = [
 ];
 
 pub(crate) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", COLUMNS.join(","))?;
+    write_head(&COLUMNS, out)?;
     for warning in warnings::of_difference(difference) {
-        writeln!(out, "{},warning{}", quoted(warning), ",".repeat(COLUMNS.len() - 2))?;
+        write_row(&[&Cells::new().text(&warning).text("warning").blank(COLUMNS.len() - 2)], out)?;
     }
     for row in &difference.rows {
-        let cells = fields(difference, row).into_iter().map(|(name, value)| match (name, value) {
-            ("image", Value::Count(image)) => inert(path(difference.new_analysis(), image)),
-            ("base_image", Value::Count(image)) => inert(path(difference.base_analysis(), image)),
-            (_, value) => cell(value),
+        let fields = fields(difference, row).into_iter();
+        let cells = fields.fold(Cells::new(), |cells, (name, value)| match (name, value) {
+            ("image", Value::Count(image)) => cells.name(&path(difference.new_analysis(), image)),
+            ("base_image", Value::Count(image)) => cells.name(&path(difference.base_analysis(), image)),
+            (_, value) => cells.value(value),
         });
-        writeln!(out, "{}", cells.map(quoted).collect::<Vec<_>>().join(","))?;
+        write_row(&[&cells], out)?;
     }
     Ok(())
 }
 
 fn path(analysis: &Analysis<'_>, image: u64) -> String {
     usize::try_from(image).map(|image| place::image(analysis, image)).unwrap_or_default()
-}
-
-fn cell(value: Value<'_>) -> String {
-    match value {
-        Value::Text(text) => inert(place::text(&text)),
-        Value::Count(count) => count.to_string(),
-        Value::Flag(flag) => flag.to_string(),
-        // Adding 0 removes the sign of a negative zero.
-        Value::Number(number) if number.is_finite() => (number + 0.0).to_string(),
-        Value::Null | Value::Number(_) | Value::Records(_) => String::new(),
-    }
 }

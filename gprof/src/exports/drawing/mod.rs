@@ -7,6 +7,7 @@ use super::layered::{Arrow, Layout, Point, layout};
 use crate::model::{Analysis, DrawnCall, DrawnFunction, DrawnGraph};
 use crate::program::symbols::sources::base;
 use crate::reports::warnings;
+use crate::sink::limits::{DRAWN_CALLS, DRAWN_FUNCTIONS, LETTERS_OF_BOX, keep};
 use crate::sink::markup::{escaped, fitting};
 
 /// The style of the drawing, also for a page that contains it.
@@ -17,14 +18,9 @@ const PAPER: &str = "svg { background: #fff; }
 @media (prefers-color-scheme: dark) { svg { background: #16181d; } }
 ";
 
-/// The most functions and calls of a drawing. A larger one cannot be read, and its layout would take long.
-const MOST_FUNCTIONS: usize = 250;
-const MOST_CALLS: usize = 750;
-
 const MARGIN: f64 = 12.0;
 const LETTER: f64 = 7.3;
 const LINE: f64 = 15.0;
-const MOST_LETTERS: usize = 36;
 
 /// Writes the drawing as a file.
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -63,17 +59,15 @@ pub(super) fn write_graph(analysis: &Analysis<'_>, style: &str, out: &mut dyn Wr
 
 /// Leaves out the functions and calls with the least time if there are too many.
 fn readable(mut graph: DrawnGraph) -> DrawnGraph {
-    let functions = graph.functions.len().min(MOST_FUNCTIONS);
-    graph.functions_left_out += graph.functions.len() - functions;
-    graph.functions.truncate(functions);
-    let all = graph.calls.len();
+    keep(&mut graph.functions, DRAWN_FUNCTIONS, &mut graph.functions_left_out);
+    let (functions, all) = (graph.functions.len(), graph.calls.len());
     graph.calls.retain(|call| call.caller < functions && call.callee < functions);
     graph.calls.sort_by(|one, other| {
         let time = |call: &DrawnCall| call.inclusive.unwrap_or_default();
         time(other).total_cmp(&time(one))
     });
-    graph.calls.truncate(MOST_CALLS);
     graph.calls_left_out += all - graph.calls.len();
+    keep(&mut graph.calls, DRAWN_CALLS, &mut graph.calls_left_out);
     graph
 }
 
@@ -94,7 +88,7 @@ fn note(analysis: &Analysis<'_>, graph: &DrawnGraph) -> String {
 fn texts(analysis: &Analysis<'_>, function: &DrawnFunction) -> [String; 3] {
     let name = String::from_utf8_lossy(&analysis.name_with_location(function.id)).into_owned();
     let DrawnFunction { inclusive, own, .. } = function;
-    [fitting(&name, MOST_LETTERS), format!("{inclusive:.1} % (self {own:.1} %)"), calls(function.calls)]
+    [fitting(&name, LETTERS_OF_BOX), format!("{inclusive:.1} % (self {own:.1} %)"), calls(function.calls)]
 }
 
 fn calls(calls: u64) -> String {

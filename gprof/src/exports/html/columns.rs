@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use crate::model::ordered::Ordered;
 use crate::model::{Analysis, Certainty, Flame, FlameOrigin, FlameSubject, FunctionTimes};
 use crate::program::symbols::functions::FunctionId;
-use crate::sink::json::{Value, write_list};
+use crate::sink::json::{Value, write_list, write_numbers};
 
 /// Samples as time. Without samples, times are 0.
 pub(super) fn time(analysis: &Analysis<'_>, samples: f64) -> f64 {
@@ -36,19 +36,6 @@ impl Known {
         }
         Known { functions, place }
     }
-}
-
-/// Writes a list of numbers. A number that is not finite is null.
-pub(super) fn write_numbers(name: &str, numbers: impl Iterator<Item = f64>, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, ",\n\"{name}\":[")?;
-    for (at, number) in numbers.enumerate() {
-        out.write_all(if at == 0 { b"" } else { b"," })?;
-        match number.is_finite() {
-            true => write!(out, "{}", number + 0.0)?,
-            false => out.write_all(b"null")?,
-        }
-    }
-    out.write_all(b"]")
 }
 
 /// Writes a flame graph.

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::columns::{Known, time, write_flame, write_numbers};
+use super::columns::{Known, time, write_flame};
 use super::{sources, threads};
 use crate::model::entries::{Calls, Endpoint, LineKind};
 use crate::model::graph::Node;
 use crate::model::{Analysis, FunctionTimes};
 use crate::program::symbols::sources::base;
-use crate::sink::json::{Value, write_list, write_record};
+use crate::sink::json::{Value, write_list, write_numbers, write_record};
 use crate::sources::side_info::SideThread;
 
 /// Writes the numbers. Lists of functions and frames are columns.

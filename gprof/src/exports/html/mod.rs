@@ -13,7 +13,7 @@ use super::{page_head, scripts};
 use crate::model::Analysis;
 use crate::program::symbols::sources::base;
 use crate::reports::{stacks, stats, warnings};
-use crate::sink::markup::escaped;
+use crate::sink::markup::{DataOfScript, escaped};
 
 /// The scripts of the page, in the order in which they run.
 const SCRIPTS: [&str; 11] = [
@@ -60,31 +60,12 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     }
     part(out)?;
     out.write_all(b"<script type=\"application/json\" id=\"data\">")?;
-    data::write(analysis, &mut WithoutTags(out))?;
+    data::write(analysis, &mut DataOfScript(out))?;
     writeln!(out, "</script>\n<script>{script}</script>\n</body>\n</html>")
 }
 
 fn script() -> String {
     format!("(function () {{\n\"use strict\";\n{}}})();\n", SCRIPTS.concat())
-}
-
-/// Writes JSON whose `<` are escaped, so that no text in it ends the element around it.
-struct WithoutTags<'a>(&'a mut dyn Write);
-
-impl Write for WithoutTags<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        for (at, part) in bytes.split(|byte| *byte == b'<').enumerate() {
-            if at > 0 {
-                self.0.write_all(b"\\u003c")?;
-            }
-            self.0.write_all(part)?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
 }
 
 #[cfg(test)]
@@ -97,12 +78,5 @@ mod tests {
         assert!(script.len() < 60_000, "{}", script.len());
         assert!(!script.contains("</") && !STYLE.contains('<'));
         assert_eq!(BODY.matches("<!--PART-->").count(), 5);
-    }
-
-    #[test]
-    fn no_text_ends_the_element() {
-        let mut out = Vec::new();
-        WithoutTags(&mut out).write_all(b"\"</script><!--\"").unwrap();
-        assert_eq!(out, b"\"\\u003c/script>\\u003c!--\"");
     }
 }

@@ -8,12 +8,10 @@ use crate::model::ordered::Ordered;
 use crate::question::options::{Annotation, Options};
 use crate::reports::source::annotate::{AnnotatedFile, Label, annotate};
 use crate::sink::json::{Record, Value, write_list};
+use crate::sink::limits::{Room, SOURCE_LINES};
 
 /// The number of lines around a line with time.
 const AROUND: u32 = 6;
-
-/// The most lines of all files. The files with the longest times come first.
-const MOST_LINES: usize = 20_000;
 
 /// A line of the page.
 struct Line {
@@ -70,7 +68,7 @@ impl Files {
             self.files.push(file);
         }
         // Each sort removes as many lines as a page has.
-        if self.lines > 2 * MOST_LINES {
+        if self.lines > 2 * SOURCE_LINES {
             self.shorten();
         }
     }
@@ -80,12 +78,12 @@ impl Files {
         self.files.sort_by(|one, other| {
             (Reverse(Ordered(one.time)), &one.path).cmp(&(Reverse(Ordered(other.time)), &other.path))
         });
-        self.lines = 0;
+        let mut room = Room::new(SOURCE_LINES);
         for file in &mut self.files {
-            file.lines.truncate(MOST_LINES - self.lines);
+            file.lines.truncate(room.take(file.lines.len()));
             file.lines.shrink_to_fit();
-            self.lines += file.lines.len();
         }
+        self.lines = room.taken();
     }
 
     /// Returns the files, the longest time first.
@@ -98,7 +96,7 @@ impl Files {
 impl File {
     fn new(file: &AnnotatedFile) -> File {
         let time = file.times.iter().flat_map(|times| times.of_lines.values()).sum();
-        File { path: file.path.clone(), time, lines: lines(file).take(MOST_LINES).collect() }
+        File { path: file.path.clone(), time, lines: lines(file).take(SOURCE_LINES).collect() }
     }
 }
 
@@ -135,14 +133,14 @@ mod tests {
         let mut files = Files::default();
         for round in 0..10 {
             for (name, time) in [(b'a', 1.0), (b'b', 0.0), (b'c', 3.0)] {
-                files.add(file(name, time * f64::from(round), MOST_LINES / 3));
-                assert!(files.lines <= 2 * MOST_LINES);
+                files.add(file(name, time * f64::from(round), SOURCE_LINES / 3));
+                assert!(files.lines <= 2 * SOURCE_LINES);
                 assert_eq!(files.lines, files.files.iter().map(|file| file.lines.len()).sum::<usize>());
             }
         }
         let files: Vec<_> = files.finish().iter().map(|file| (file.path[0], file.time, file.lines.len())).collect();
-        let part = MOST_LINES / 3;
-        let first = [(b'c', 27.0, part), (b'c', 24.0, part), (b'c', 21.0, part), (b'c', 18.0, MOST_LINES - 3 * part)];
+        let part = SOURCE_LINES / 3;
+        let first = [(b'c', 27.0, part), (b'c', 24.0, part), (b'c', 21.0, part), (b'c', 18.0, SOURCE_LINES - 3 * part)];
         assert_eq!(files[..4], first);
         assert!(files.len() == 18 && files[4..].iter().all(|(_, time, lines)| *time > 0.0 && *lines == 0));
     }

@@ -3,13 +3,11 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::columns::{Known, time, write_flame, write_numbers};
+use super::columns::{Known, time, write_flame};
 use crate::model::{Analysis, ArcTimes, FunctionTimes, ThreadTimes};
 use crate::reports::place;
-use crate::sink::json::write_text;
-
-/// The most threads that can be chosen: those with the longest times.
-const MOST: usize = 64;
+use crate::sink::json::{write_numbers, write_text};
+use crate::sink::limits::THREADS_OF_PAGE;
 
 /// Writes the threads, if the runs counted by thread. Each has columns about its functions and about its calls, which
 /// are given by their places in the lists of the whole program. `calls` has the places of the callers and of the called
@@ -24,7 +22,7 @@ pub(super) fn write(
     if analysis.has_threads() {
         let calls: HashMap<(usize, usize), usize> = calls.iter().enumerate().map(|(at, call)| (*call, at)).collect();
         let times = analysis.thread_times();
-        let parts: Vec<&ThreadTimes<'_>> = times.iter().take(MOST).collect();
+        let parts: Vec<&ThreadTimes<'_>> = times.iter().take(THREADS_OF_PAGE).collect();
         for (at, part) in parts.iter().enumerate() {
             out.write_all(if at == 0 { b"\n{\"name\":" } else { b",\n{\"name\":" })?;
             write_text(place::thread(part.thread).as_bytes(), out)?;

@@ -50,7 +50,7 @@ pub fn difference<'a, 'data>(
     sides.iter_mut().for_each(|side| side.whole = whole);
     let subjects = Subjects::new(join(base, new), [base, new]);
     let total = Change::without_error(sides[0].total(), new_total);
-    let is_measured = sides.iter().all(|side| side.analysis.stacks.is_some());
+    let is_measured = sides.iter().all(|side| side.analysis.is_measured());
     let (mut rows, flame) = (rows(&sides, &subjects, options), OnceLock::new());
     let noise_errors = change::set_limit(rows.iter_mut().flat_map(|row| [&mut row.own, &mut row.inclusive]).collect());
     let mut difference =

@@ -39,7 +39,7 @@ impl<'a, 'data> Side<'a, 'data> {
     pub(super) fn new(analysis: &'a Analysis<'data>) -> Side<'a, 'data> {
         let side = Side { analysis, samples: 0.0, factor: 1.0, whole: None };
         let elsewhere = [Elsewhere::Kernel, Elsewhere::Outside].map(|elsewhere| side.samples_of(elsewhere));
-        let own = |id| analysis.call_graph.graph.share(id).own;
+        let own = |id| analysis.graph().share(id).own;
         Side { samples: analysis.functions.ids().map(own).chain(elsewhere).sum(), ..side }
     }
 
@@ -72,11 +72,11 @@ impl<'a, 'data> Side<'a, 'data> {
         if ids.is_empty() {
             return Numbers { own: Time::NONE, inclusive: Time::NONE, ..Numbers::default() };
         }
-        let graph = &self.analysis.call_graph.graph;
+        let graph = self.analysis.graph();
         let (mut own, mut inclusive, mut calls, mut is_used) = ((0.0, 0.0), Time::NONE, 0.0, false);
         for id in ids {
             let times = self.analysis.times_of(*id);
-            let variance = (graph.share(*id).fraction * self.analysis.errors.of(Node::Function(*id))).powi(2);
+            let variance = (graph.share(*id).fraction * self.analysis.errors().of(Node::Function(*id))).powi(2);
             own = (own.0 + times.own, own.1 + variance);
             let below = (times.inclusive - times.own).max(0.0);
             inclusive = inclusive.with(self.exactly(times.inclusive, (variance + below).sqrt()));
@@ -84,7 +84,7 @@ impl<'a, 'data> Side<'a, 'data> {
             is_used |= graph.is_used(Node::Function(*id));
         }
         let own = self.exactly(own.0, own.1.sqrt());
-        let is_measured = self.analysis.stacks.is_some();
+        let is_measured = self.analysis.is_measured();
         let inclusive = Time { variance: inclusive.variance.filter(|_| is_measured), ..inclusive };
         Numbers { own, inclusive, calls: calls * self.factor, is_used }
     }
@@ -146,7 +146,7 @@ impl Subjects {
             }
         }
         let cycles = [0, 1].map(|side: usize| {
-            let cycles = sides[side].call_graph.graph.cycles().iter();
+            let cycles = sides[side].graph().cycles().iter();
             let lowest = cycles.map(|cycle| cycle.members.iter().map(|id| of[side][id.index()]).min().unwrap_or(0));
             lowest.collect()
         });

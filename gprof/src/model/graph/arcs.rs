@@ -87,9 +87,11 @@ impl Arcs {
         let mut all: Vec<Arc> = Vec::with_capacity(raw.len() + possible.len());
         let mut outside = Vec::new();
         let mut sums = CallSums::default();
+        let mut callers = Walk::new(functions);
         for arc in raw {
-            sums.add(functions.find(arc.frompc).is_some(), functions.find(arc.selfpc).is_some(), arc.count);
-            let (caller, called) = ends(arc, functions);
+            let found = (callers.find(arc.frompc), functions.find(arc.selfpc));
+            sums.add(found.0.is_some(), found.1.is_some(), arc.count);
+            let (caller, called) = owners(found, functions);
             match (caller, called) {
                 (Some(parent), Some(child)) if selected.selects(parent, child) => {
                     all.push(Arc { parent, child, count: arc.count });
@@ -178,9 +180,46 @@ impl Arcs {
 
 /// Returns the caller and the called function of an arc of a profile; `None` is code outside of all functions.
 pub(in crate::model) fn ends(arc: &gmon::Arc, functions: &Functions<'_>) -> (Option<FunctionId>, Option<FunctionId>) {
+    owners((functions.find(arc.frompc), functions.find(arc.selfpc)), functions)
+}
+
+/// Returns the functions that calls count for: the caller's and the called one's.
+fn owners(
+    (caller, called): (Option<FunctionId>, Option<FunctionId>),
+    functions: &Functions<'_>,
+) -> (Option<FunctionId>, Option<FunctionId>) {
     let owner = |id: FunctionId| functions[id].counts_for;
-    let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as);
-    (functions.find(arc.frompc).map(owner), called.map(owner))
+    (caller.map(owner), called.and_then(|id| functions[id].called_as).map(owner))
+}
+
+/// Finds the functions of addresses, one address after the other. In most profiles the addresses of callers ascend, as
+/// the functions do. Then the next address is in the function of the last one or in the function behind it, and is not
+/// looked up.
+struct Walk<'a, 'data> {
+    functions: &'a Functions<'data>,
+    /// The index of the last function that was found.
+    last: usize,
+}
+
+impl<'a, 'data> Walk<'a, 'data> {
+    fn new(functions: &'a Functions<'data>) -> Walk<'a, 'data> {
+        Walk { functions, last: 0 }
+    }
+
+    /// Returns what [`Functions::find`] returns.
+    fn find(&mut self, address: u64) -> Option<FunctionId> {
+        let all = self.functions.as_slice();
+        let begins_behind = |at: usize| all.get(at).is_none_or(|function| function.address > address);
+        for at in [self.last, self.last + 1] {
+            if let Some(function) = all.get(at).filter(|_| !begins_behind(at) && begins_behind(at + 1)) {
+                self.last = at;
+                return self.functions.id(at).filter(|_| address <= function.last);
+            }
+        }
+        let found = self.functions.find(address);
+        self.last = found.map_or(self.last, FunctionId::index);
+        found
+    }
 }
 
 /// Adds up the arcs that have the same two ends. The sum takes the place of the first arc.
@@ -279,6 +318,22 @@ impl Grouped {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_walk_finds_what_a_lookup_finds() {
+        let symbol =
+            |address: u64| crate::program::image::Symbol { address, name: b"f", is_static: false, is_func: true };
+        let some = Functions::new([16, 32, 33, 64].map(symbol).to_vec(), 70);
+        let aliases = Functions::with_aliases([16, 32, 32, 64].map(symbol).to_vec());
+        for functions in [&some, &aliases, &Functions::new(Vec::new(), 0)] {
+            for first in 0..72 {
+                let mut walk = Walk::new(functions);
+                for address in (first..72).chain((0..72).rev()).chain([40, first, 33, 70, 16]) {
+                    assert_eq!(walk.find(address), functions.find(address), "{first} {address}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_hash_table_and_sorted_arcs_have_the_same_sums() {

@@ -1,7 +1,7 @@
 //! Numbers and marks as people read them.
 
 use crate::model::{Analysis, Change, DifferenceRow, Presence};
-use crate::terminal::visible;
+use crate::sink::text::text;
 
 /// Returns the program and the profiles of a side.
 pub(crate) fn described(analysis: &Analysis<'_>) -> String {
@@ -11,7 +11,7 @@ pub(crate) fn described(analysis: &Analysis<'_>) -> String {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{} with {profile}{more}", profiled.image.display())
     });
-    visible(&named.collect::<Vec<_>>().join("; ")).into_owned()
+    text(named.collect::<Vec<_>>().join("; ").as_bytes())
 }
 
 /// Returns a time with its sign. What is rounded to zero has none.

@@ -30,7 +30,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
             None => write!(out, " {:8} {:own_width$} {:all_width$}  ", "", "", "")?,
             Some((own, all)) => write!(out, " {:8} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
         }
-        if options.traditional && analysis.call_graph.is_known {
+        if options.traditional && analysis.wanted.calls {
             names::write_numbered(analysis, row.function, out)?;
         } else {
             out.write_all(&analysis.row_name(&row))?;
@@ -52,7 +52,7 @@ pub(crate) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut
     let clock = &analysis.clock;
     let dimension = String::from_utf8_lossy(clock.dimension.as_bytes());
     if options.traditional {
-        let total = analysis.flat.total;
+        let total = analysis.flat_samples();
         write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
         if total > 0.0 {
             write!(out, " for {:.2}% of {:.2} {dimension}\n\n", Clock::percent_of_one(total), clock.time(total))?;
@@ -61,7 +61,7 @@ pub(crate) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut
         write!(out, "Flat profile:\n\nEach sample counts as {} {dimension}.\n", General(clock.time(1.0)))?;
     }
     // A total of NaN must not print this line, so the comparison must not be negated.
-    if analysis.flat.total <= 0.0 {
+    if analysis.flat_samples() <= 0.0 {
         out.write_all(b" no time accumulated\n\n")?;
     }
     // The calls are those of all runs, so total times for each call are too short if some runs have no stacks.
@@ -74,7 +74,7 @@ pub(crate) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut
 
 /// Returns the unit of the times for each call.
 pub(crate) fn unit(analysis: &Analysis<'_>) -> String {
-    format!("{}{}/call", analysis.flat.unit.prefix, char::from(analysis.clock.abbrev))
+    format!("{}{}/call", analysis.call_unit().prefix, char::from(analysis.clock.abbrev))
 }
 
 /// The width of each column of times for each call in GNU's and the BSDs' layouts.

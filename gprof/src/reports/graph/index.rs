@@ -15,7 +15,7 @@ const WIDTH: usize = 80;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Index by function name\n\n")?;
-    let entries = &analysis.call_graph.index;
+    let entries = analysis.index();
     let rows = entries.len().div_ceil(COLUMNS);
     for row in 0..rows {
         let mut line = Line { out, column: 0, start: 0 };

@@ -13,7 +13,7 @@ use crate::reports::table::widths::{column, name_column};
 
 pub(crate) fn render(analysis: &Analysis<'_>, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Index by function name\n\n")?;
-    let entries = &analysis.call_graph.index;
+    let entries = analysis.index();
     let add = |cells: &mut Cells, entry: &IndexEntry<'_>| {
         cells.text(&names::number(analysis, entry.node));
         cells.name(|columns| columns.text(&name(analysis, entry)));
@@ -42,7 +42,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, frame: Frame, out: &mut dyn Write)
         Ok(())
     };
     draw(&columns, hand_over, frame, out)?;
-    more::render(analysis.call_graph.left_out.count, "function", analysis.options, out)
+    more::render(analysis.graph_entries().left_out.count, "function", analysis.options, out)
 }
 
 const INDEX: &str = "index";

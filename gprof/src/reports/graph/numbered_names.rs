@@ -28,9 +28,9 @@ pub(crate) struct NumberedNames {
 
 impl NumberedNames {
     pub(crate) fn new(analysis: &Analysis<'_>) -> NumberedNames {
-        let graph = &analysis.call_graph.graph;
+        let graph = analysis.graph();
         let mut numbered_names = NumberedNames { text: Vec::new(), ends: Vec::with_capacity(analysis.functions.len()) };
-        if analysis.call_graph.entries.len() < analysis.functions.len() / SHORT_REPORT {
+        if analysis.graph_entries().shown.len() < analysis.functions.len() / SHORT_REPORT {
             numbered_names.ends.resize(analysis.functions.len(), 0);
             return numbered_names;
         }

@@ -37,7 +37,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     let widths = vec![Cell::new(None); analysis.functions.len()];
     let rows = Rows { analysis, options, numbered_names: NumberedNames::new(analysis), widths };
     draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
-    more::render(analysis.call_graph.left_out.count, "function", options, out)?;
+    more::render(analysis.graph_entries().left_out.count, "function", options, out)?;
     explanations::explain(&explanations::graph(analysis.stacks().is_some()), options, out)?;
     explanations::explain_doubts(analysis.has_doubts(), options, out)
 }
@@ -57,7 +57,7 @@ impl Rows<'_, '_> {
     /// Hands over the rows of all entries.
     fn hand_over(&self, pass: Pass, take: RowSink<'_>) -> io::Result<()> {
         let mut cells = Cells::default();
-        for node in &self.analysis.call_graph.entries {
+        for node in &self.analysis.graph_entries().shown {
             for (at, line) in self.analysis.entry(*node).iter().enumerate() {
                 let row_style = match line.kind {
                     LineKind::Primary(_) => RowStyle { style: STRONG, ..RowStyle::default() },
@@ -72,7 +72,7 @@ impl Rows<'_, '_> {
     }
 
     fn fill(&self, cells: &mut Cells, pass: Pass, line: &EntryLine) -> io::Result<()> {
-        let graph = &self.analysis.call_graph.graph;
+        let graph = self.analysis.graph();
         match line.kind {
             LineKind::Primary(node) => {
                 cells.text(&format!("[{}]", graph.rank(node)));

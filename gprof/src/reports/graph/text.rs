@@ -31,7 +31,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     let numbered_names = NumberedNames::new(analysis);
     let lines = Lines { analysis, options, numbered_names, children };
     let mut columns = Columns::default();
-    for node in &analysis.call_graph.entries {
+    for node in &analysis.graph_entries().shown {
         for line in analysis.entry(*node) {
             lines.write(&line, &mut columns)?;
             columns.take(out)?;
@@ -52,7 +52,7 @@ fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io
 
 /// Writes what one sample stands for.
 pub(crate) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (clock, total) = (&analysis.clock, analysis.call_graph.graph.total());
+    let (clock, total) = (&analysis.clock, analysis.graph().total());
     write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
     if total > 0.0 {
         write!(out, " for {:.2}% of {:.2} ", Fixed(Clock::percent_of_one(total)), Fixed(clock.time(total)))?;
@@ -86,7 +86,7 @@ impl Lines<'_, '_> {
     fn write(&self, line: &EntryLine, columns: &mut Columns) -> io::Result<()> {
         match line.kind {
             LineKind::Primary(node) => {
-                let graph = &self.analysis.call_graph.graph;
+                let graph = self.analysis.graph();
                 let number = ["[", &graph.rank(node).to_string(), "]"].concat();
                 columns.text(&number.as_bytes()[..number.len().min(6)]);
                 columns.blanks(7 - number.len().min(6));
@@ -116,7 +116,7 @@ impl Lines<'_, '_> {
             && self.options.errors
             && (line.error, line.children_error) != (0.0, 0.0)
         {
-            self.error(line, self.analysis.call_graph.graph.rank(Node::Function(id)), columns);
+            self.error(line, self.analysis.graph().rank(Node::Function(id)), columns);
         }
         // In the entry of a cycle as a whole, the lines of members have no line below: see `error`.
         let is_member = line.kind == LineKind::Callee && matches!(line.calls, Calls::Total { .. });
@@ -129,7 +129,7 @@ impl Lines<'_, '_> {
     /// Whether a line is about a called function that has no entry, because the function took no time and nobody
     /// counted its calls: the machine code contains the call (`-c`), or a stack shows it.
     fn lacks_entry(&self, line: &EntryLine, id: FunctionId) -> bool {
-        let is_used = || self.options.unused || self.analysis.call_graph.graph.is_used(Node::Function(id));
+        let is_used = || self.options.unused || self.analysis.graph().is_used(Node::Function(id));
         self.options.rules.marks_missing_entries && line.kind == LineKind::Callee && !is_used()
     }
 
@@ -150,7 +150,7 @@ impl Lines<'_, '_> {
     /// Writes the least and the longest inclusive time on a line below the line with the time. This line ends with a
     /// number in parentheses, as that of the errors does.
     fn range(&self, range: (f64, f64), id: FunctionId, columns: &mut Columns) {
-        let rank = self.analysis.call_graph.graph.rank(Node::Function(id));
+        let rank = self.analysis.graph().rank(Node::Function(id));
         columns.blanks(18);
         columns.text(format!("{} in doubt because of a tail call ({rank})\n", doubts::text(range)).as_bytes());
     }

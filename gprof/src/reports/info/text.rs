@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use gmon::{Histogram, Image, Profile};
 
 use crate::reports::number::{General, counted};
+use crate::sink::text::ascii;
 use crate::sources::contents::Content;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::{SideInfo, SideObject};
@@ -81,7 +82,7 @@ pub(super) fn histogram_text(histogram: &Histogram) -> String {
 
 /// Returns an executable or a shared object that a profile lists.
 pub(super) fn image_text(image: &Image) -> String {
-    let mut text = format!("image {}", image.path().escape_ascii());
+    let mut text = format!("image {}", ascii(image.path()));
     if let Some(range) = image.range() {
         text += &format!(", at 0x{:x}..0x{:x}", range.start, range.end);
     }

@@ -80,7 +80,7 @@ fn count(number: u64, text: &str, usual: u64) -> Line {
 
 /// Returns what the limits of the user left out.
 fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
-    let (clock, table, calls) = (&analysis.clock, &analysis.flat, &analysis.call_graph);
+    let (clock, table, calls) = (&analysis.clock, analysis.flat_profile(), analysis.graph_entries());
     // The last line of a table names the option that shows all rows.
     let by = if analysis.options.has_limit_of_tables() { "of the table" } else { "by --top or --min-percent" };
     let line = |left_out: LeftOut, total: f64, what: &str| {
@@ -92,7 +92,7 @@ fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
     };
     [
         line(table.left_out, table.total, "rows of the flat profile"),
-        line(calls.left_out, calls.graph.total(), "functions of the call graph"),
+        line(calls.left_out, analysis.graph_samples(), "functions of the call graph"),
     ]
 }
 

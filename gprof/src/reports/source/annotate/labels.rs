@@ -23,14 +23,14 @@ pub(super) struct CodeLine {
 
 impl CodeLine {
     pub(super) fn new(analysis: &Analysis<'_>, first: FunctionId) -> CodeLine {
-        let blocks = analysis.blocks.of(first).to_vec();
+        let blocks = analysis.blocks().of(first).to_vec();
         let begins_inside = blocks.first().is_some_and(|block| block.addr > analysis.functions[first].address);
-        CodeLine { calls: analysis.call_graph.graph.calls(first), first, blocks, begins_inside }
+        CodeLine { calls: analysis.graph().calls(first), first, blocks, begins_inside }
     }
 
     /// Adds another piece of code, which must have a higher address.
     pub(super) fn add(&mut self, analysis: &Analysis<'_>, piece: FunctionId) {
-        self.calls = self.calls.saturating_add(analysis.call_graph.graph.calls(piece));
+        self.calls = self.calls.saturating_add(analysis.graph().calls(piece));
         // If a line has several pieces of code, GNU assumes that the code begins inside a block.
         self.begins_inside = !self.blocks.is_empty();
     }
@@ -69,7 +69,7 @@ impl Labels<'_, '_> {
         let functions = &self.analysis.functions;
         if !self.by_preceding_line {
             let owner = functions[code_line.first].called_as;
-            self.last = owner.map_or(0, |id| self.analysis.call_graph.graph.calls(id));
+            self.last = owner.map_or(0, |id| self.analysis.graph().calls(id));
         }
         let mut counts = Vec::new();
         if functions.is_marked(code_line.first) {
