@@ -110,13 +110,14 @@ endif
 	@"$(GENERATOR)" --generate=zsh >"$(DIST)/share/zsh/site-functions/_$(GPROF_NAME)"
 	@"$(GENERATOR)" --generate=fish >"$(DIST)/share/fish/vendor_completions.d/$(GPROF_NAME).fish"
 
-# The program that profiles any program, on Linux. GMON_RUN_PROGRAM is a gmon-run that has been built.
+# The program that profiles any program, on Linux: a static program, for containers with any C library. GMON_RUN_PROGRAM
+# is a gmon-run that has been built.
 GMON_RUN_PROGRAM ?=
 gmon-run:
 ifeq ($(SYSTEM),Linux)
 ifeq ($(GMON_RUN_PROGRAM),)
-	options=$$(MAKEFLAGS= sh packaging/remap.sh "$(TARGET)") && MAKEFLAGS= CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release \
-		--package gmon-run $(addprefix --target ,$(GPROF_TARGET))
+	options=$$(MAKEFLAGS= sh packaging/remap.sh "$(TARGET)") && MAKEFLAGS= CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) rustc --release \
+		--package gmon-run --bin gmon-run $(addprefix --target ,$(GPROF_TARGET)) -- -C target-feature=+crt-static
 endif
 	@mkdir -p "$(DIST)/bin"
 	@cp -f "$(or $(GMON_RUN_PROGRAM),$(TARGET)/$(GPROF_TARGET)/release/gmon-run)" "$(DIST)/bin/gmon-run"

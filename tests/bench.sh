@@ -53,6 +53,16 @@ EOF
     "$cargo" bench --quiet --package gmon-tests --bench start
     cat <<EOF
 
+## What gmon-run costs
+
+\`cargo bench --package gmon-tests --bench gmon_run\` runs programs without -pg, alone and by \`gmon-run\`. The first table has the CPU time of the
+program and of all that it starts, gmon-run included: seconds alone, and with gmon-run as a multiple. These figures are minimums of 20 turns. The
+second table has the time from the start to the end of a process that does nothing, a median of 15 runs.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench gmon_run
+    cat <<EOF
+
 ## Inclusive times
 
 \`cargo bench --package gmon-tests --bench contexts\` measures everything in this section; a word after \`--\` chooses one table: \`truth\`,

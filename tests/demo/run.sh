@@ -61,6 +61,20 @@ awk '
     }
 ' truth.txt theirs.txt ours.txt
 
+say "part three, no -pg at all: gmon-run profiles the same program, compiled as usual"
+"$cc" -O2 -g -I"$demo/../programs/contexts" "$demo/../programs/contexts/direct.c" -o unchanged
+"$dist/bin/gmon-run" ./unchanged cpu 1 >truth.txt
+"$dist/bin/gprof" -b -q >unchanged.txt
+awk '
+    FILENAME == "truth.txt" { truth[$2] = $3 / 1e9; next }
+    /^\[/ { for (field = 5; field <= NF; field++) if ($field in truth) time[$field] = $3 + $4 }
+    END {
+        printf "\n  %-8s %12s %12s\n", "function", "truth", "gmon-run"
+        for (i = split("cheap dear", names, " "); i > 0; i--)
+            printf "  %-8s %12.2f %12.2f\n", names[i], truth[names[i]], time[names[i]]
+    }
+' truth.txt unchanged.txt
+
 say "what to type next"
 near=${dist#"$here/"} nearby=${build#"$here/"}
 cat <<EOF
@@ -68,4 +82,6 @@ cat <<EOF
       the whole report, with its columns explained
   cc -pg -B$near/lib/gmon prog.c && ./a.out && $near/bin/gprof
       the same for a program of your own
+  $near/bin/gmon-run any-program && $near/bin/gprof
+      a program that is not compiled again
 EOF

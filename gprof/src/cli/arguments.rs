@@ -275,6 +275,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIRECTORY", action = ArgAction::Append, help_heading = "Files")]
     pub(super) debug_dir: Vec<PathBuf>,
 
+    /// Look below this directory for the programs and shared objects that profiles name, and for their debug files:
+    /// the files of the machine or container on which the program ran
+    #[arg(long, value_name = "DIRECTORY", help_heading = "Files")]
+    pub(super) sysroot: Option<PathBuf>,
+
     /// Leave out shared objects, whose counts lie beside the program's profiles
     #[arg(long, help_heading = "Files")]
     pub(super) no_objects: bool,

@@ -50,6 +50,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         symbols: arguments.external_symbol_table,
         file_map: reports.file(FILE_ORDER).map(PathBuf::from),
         debug_directories: arguments.debug_dir,
+        sysroot: arguments.sysroot,
         compat,
         rules,
         reports,
@@ -203,7 +204,7 @@ const LONGEST: f64 = 86_400.0;
 
 /// The options and operands that can stand beside `--watch`. All others choose reports, formats, or files that are not
 /// read again.
-const ALLOWED: [&str; 16] = [
+const ALLOWED: [&str; 17] = [
     "watch",
     "pid",
     "image",
@@ -217,6 +218,7 @@ const ALLOWED: [&str; 16] = [
     "file_format",
     "profile_form",
     "debug_dir",
+    "sysroot",
     "no_objects",
     "demangle",
     "no_demangle",

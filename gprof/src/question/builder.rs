@@ -26,6 +26,7 @@ impl Options {
             symbols: None,
             file_map: None,
             debug_directories: Vec::new(),
+            sysroot: None,
             objects: true,
             thread: None,
             compat: Compat::None,
@@ -78,6 +79,14 @@ impl Options {
     #[must_use]
     pub fn add_debug_directory(mut self, directory: impl Into<PathBuf>) -> Options {
         self.debug_directories.push(directory.into());
+        self
+    }
+
+    /// Looks for shared objects and debug files of profiles below this directory, which has the files of the profiled
+    /// machine (`--sysroot`).
+    #[must_use]
+    pub fn sysroot(mut self, directory: impl Into<PathBuf>) -> Options {
+        self.sysroot = Some(directory.into());
         self
     }
 

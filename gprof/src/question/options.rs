@@ -116,6 +116,8 @@ pub struct Options {
     pub(crate) file_map: Option<PathBuf>,
     /// The directories to search for separate debug files, before the system's directory.
     pub(crate) debug_directories: Vec<PathBuf>,
+    /// The directory below which the files of the profiled machine lie (`--sysroot`).
+    pub(crate) sysroot: Option<PathBuf>,
     /// Whether reports include the shared objects whose counts the runs left.
     pub(crate) objects: bool,
     /// The name or number of the only thread to report.

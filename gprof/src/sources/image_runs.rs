@@ -201,7 +201,8 @@ fn objects(
         units: sum.units(),
         unit: sum.unit(sides.iter().find_map(SideFile::rate).unwrap_or(HOST_RATE)),
     };
-    let counts: Vec<RunCounts> = sides.iter().map(RunCounts::of).collect();
+    let of_side = |side| RunCounts::of(side).below(options.sysroot.as_deref());
+    let counts: Vec<RunCounts> = sides.iter().map(of_side).collect();
     // A side file has the counts of its objects; no files lie beside it.
     let runs = counts.iter().map(|counts| (Path::new(""), counts));
     SharedObjects::read(runs.chain(listed.iter().copied()), &reading, progress)

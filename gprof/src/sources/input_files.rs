@@ -82,7 +82,7 @@ impl ImageFile {
     pub(super) fn parse_image(&self, options: &Options) -> Result<Image<'_>, Error> {
         let policy = options.rules.symbols;
         let mut image = self.parse_with(policy)?;
-        let system = PathBuf::from(DEFAULT_DIRECTORY);
+        let system = files::below(options.sysroot.as_deref(), Path::new(DEFAULT_DIRECTORY));
         let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();
         image.find_debug_file(&self.path, &directories, policy, &self.storage);
         Ok(image)

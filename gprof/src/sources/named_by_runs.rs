@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use gmon::side_file::SideFile;
 
+use crate::program::image::files;
 use crate::question::files::{ProfilePath, ProfiledImage};
 
 /// The directory in which gmon-run leaves profiles.
@@ -38,42 +39,53 @@ impl Program {
 
 /// Replaces the images of a command line in the directory `place`: a profile alone by the program that wrote the
 /// profile, and a program without a profile beside it by the program and its profiles in gmon-run's directory. Without
-/// any name, the program with the most CPU time is meant, and `notes` gets a list of all programs. Other images stay.
+/// any name, or with the name of a directory of profiles, the program with the most CPU time is meant, and `notes` gets
+/// a list of all programs. Other images stay. The files of the programs may lie below the directory `sysroot`.
 ///
 /// # Errors
 ///
 /// If `notes` fails.
-pub(crate) fn find_programs(images: &mut Vec<ProfiledImage>, place: &Path, notes: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn find_programs(
+    images: &mut Vec<ProfiledImage>,
+    place: &Path,
+    sysroot: Option<&Path>,
+    notes: &mut dyn Write,
+) -> io::Result<()> {
     let [ProfiledImage { image, profiles }] = &images[..] else { return Ok(()) };
     if profiles[..] != [ProfilePath::File(PROFILE.into())] {
         return Ok(());
     }
     if let Some(program) = program_of(&place.join(image)) {
         let profile = ProfilePath::File(image.clone());
-        *images = vec![ProfiledImage { image: program, profiles: vec![profile] }];
+        *images = vec![ProfiledImage { image: files::below(sysroot, &program), profiles: vec![profile] }];
         return Ok(());
     }
-    if place.join(PROFILE).exists() {
+    let is_directory = place.join(image).is_dir();
+    if place.join(PROFILE).exists() && !is_directory {
         return Ok(());
     }
-    let mut programs = programs_in(&place.join(DIRECTORY));
+    let directory = if is_directory { image } else { Path::new(DIRECTORY) };
+    let mut programs = programs_in(&place.join(directory));
     programs.sort_by(|a, b| (b.time, &a.path).cmp(&(a.time, &b.path)));
-    let is_nothing_named = image == Path::new(IMAGE);
+    let is_nothing_named = is_directory || image == Path::new(IMAGE);
     let position = programs.iter().position(|program| is_nothing_named || program.is_meant_by(image));
     let Some(position) = position else { return Ok(()) };
     if is_nothing_named {
-        list(&programs, notes)?;
+        list(&programs, directory, notes)?;
     }
     let Program { path, profiles, .. } = programs.swap_remove(position);
-    *images = vec![ProfiledImage { image: path, profiles }];
+    *images = vec![ProfiledImage { image: files::below(sysroot, &path), profiles }];
     Ok(())
 }
 
 /// Prints the programs, with their CPU time and the number of their processes.
-fn list(programs: &[Program], notes: &mut dyn Write) -> io::Result<()> {
+fn list(programs: &[Program], directory: &Path, notes: &mut dyn Write) -> io::Result<()> {
+    // A name that is no path is looked up in the directory where gmon-run leaves profiles.
+    let what = if directory == Path::new(DIRECTORY) { "NAME" } else { "PROFILE" };
     writeln!(
         notes,
-        "gprof: programs in {DIRECTORY}; the reports are about the first, and `gprof NAME' shows another:"
+        "gprof: programs in {}; the reports are about the first, and `gprof {what}' shows another:",
+        directory.display()
     )?;
     for Program { path, time, runs, .. } in programs {
         let processes = if *runs == 1 { "process" } else { "processes" };
@@ -160,10 +172,15 @@ mod tests {
 
     /// What a command line becomes that names one file or nothing: the image, the profiles, and the notes.
     fn found(place: &Path, image: &str) -> (String, Vec<String>, String) {
+        found_below(place, None, image)
+    }
+
+    /// As [`found`], with the files of another machine below a directory.
+    fn found_below(place: &Path, sysroot: Option<&Path>, image: &str) -> (String, Vec<String>, String) {
         let mut notes = Vec::new();
         let profiles = vec![ProfilePath::File(PROFILE.into())];
         let mut images = vec![ProfiledImage { image: image.into(), profiles }];
-        find_programs(&mut images, place, &mut notes).unwrap();
+        find_programs(&mut images, place, sysroot, &mut notes).unwrap();
         let [ProfiledImage { image, profiles }] = &images[..] else { panic!("{images:?}") };
         let name =
             |profile: &ProfilePath| profile.to_string().rsplit('/').next().map(str::to_owned).unwrap_or_default();
@@ -179,6 +196,8 @@ mod tests {
             found(&place, "some.profile"),
             ("/bin/some".to_owned(), vec!["some.profile".to_owned()], String::new())
         );
+        let below = found_below(&place, Some(Path::new("copy")), "some.profile");
+        assert_eq!(below.0, "copy/bin/some");
         // A profile of a program without a name, and a program.
         write(&place.join("nameless"), "", 5, 1);
         fs::write(place.join("program"), b"\x7fELF").unwrap();
@@ -199,7 +218,8 @@ mod tests {
         fs::write(run.join("cc1.1.78"), b"").unwrap();
         fs::write(run.join("broken.side"), b"no side file").unwrap();
         let (image, profiles, notes) = found(&place, IMAGE);
-        assert_eq!((image.as_str(), profiles), ("/usr/lib/cc1", vec!["cc1.1".to_owned(), "cc1.1.77".to_owned()]));
+        assert_eq!(image, "/usr/lib/cc1");
+        assert_eq!(profiles, ["cc1.1", "cc1.1.77"]);
         let lines: Vec<_> = notes.lines().skip(1).collect();
         assert_eq!(lines, ["      2.03 s  /usr/lib/cc1 (59 processes)", "      1.50 s  /usr/bin/as (1 process)"]);
         for word in ["as", "/usr/bin/as"] {
@@ -209,6 +229,12 @@ mod tests {
         // A profile beside the program comes first.
         fs::write(place.join(PROFILE), b"gmon").unwrap();
         assert_eq!(found(&place, IMAGE), (IMAGE.to_owned(), vec![PROFILE.to_owned()], String::new()));
+        // The name of the directory means all that is in the directory.
+        assert_eq!(found(&place, DIRECTORY), ("/usr/lib/cc1".to_owned(), profiles.clone(), notes.clone()));
+        fs::rename(&run, place.join("elsewhere")).unwrap();
+        let (image, of_directory, listed) = found_below(&place, Some(Path::new("copy")), "elsewhere");
+        assert_eq!((image.as_str(), of_directory), ("copy/usr/lib/cc1", profiles));
+        assert_eq!(listed, notes.replace(DIRECTORY, "elsewhere").replace("NAME", "PROFILE"));
         fs::remove_dir_all(place).unwrap();
     }
 }

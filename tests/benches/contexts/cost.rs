@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::programs::Program;
+use crate::time::{children_seconds, median};
 
 /// Samples per second, and the number of pairs, for ten minutes in all. The cost at the higher rate, divided by ten,
 /// shows the cost at the lower rate with a tenth of the noise.
@@ -47,18 +48,6 @@ fn cpu_seconds(program: &Program, variables: &[(&str, &str)]) -> f64 {
     children_seconds() - before
 }
 
-/// The CPU time of all children that have ended.
-fn children_seconds() -> f64 {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the call fills the structure, which is valid with zeros too.
-    let usage = unsafe {
-        assert_eq!(libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()), 0);
-        usage.assume_init()
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
-}
-
 /// The median, and its standard error. The error follows from the median distance from the median, as for a normal
 /// distribution, so a few runs that other programs disturbed do not count.
 fn estimate(figures: Vec<f64>) -> (f64, f64) {
@@ -70,11 +59,4 @@ fn estimate(figures: Vec<f64>) -> (f64, f64) {
     let middle = median(figures.clone());
     let distance = median(figures.into_iter().map(|figure| (figure - middle).abs()).collect());
     (middle, OF_MEDIAN * DEVIATION * distance / number.sqrt())
-}
-
-/// The value in the middle, or the mean of the two there.
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    let half = figures.len() / 2;
-    if figures.len().is_multiple_of(2) { f64::midpoint(figures[half - 1], figures[half]) } else { figures[half] }
 }

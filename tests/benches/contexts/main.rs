@@ -11,6 +11,8 @@ mod programs;
 #[path = "../../tests/stacks/contexts/reports.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod reports;
+#[path = "../common/time.rs"]
+mod time;
 mod truth;
 mod whole;
 

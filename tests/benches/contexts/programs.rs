@@ -1,4 +1,4 @@
-//! Real programs, built with -pg: each with the runtime, and with an `mcount` that only returns.
+//! Real programs: each with the runtime, with an `mcount` that only returns, and without -pg.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -57,8 +57,33 @@ impl Program {
     }
 }
 
-/// SQLite, Lua, zstd, and a C++ program with exceptions, compiled with -O2.
-pub(crate) fn build(directory: &Path) -> [Program; 4] {
+/// What a program is made of.
+pub(crate) struct Recipe {
+    pub(crate) name: &'static str,
+    pub(crate) compiler: &'static str,
+    flags: Vec<&'static str>,
+    include: PathBuf,
+    sources: Vec<PathBuf>,
+}
+
+impl Recipe {
+    /// Compiles and links the program without -pg.
+    #[allow(dead_code, reason = "one of the two benchmarks with these programs runs them without -pg")]
+    pub(crate) fn build_plain(&self, directory: &Path) -> PathBuf {
+        let directory = directory.join(self.name);
+        fs::create_dir_all(&directory).unwrap();
+        let file = directory.join("plain");
+        if !self.sources.iter().all(|source| is_newer(&file, source)) {
+            let mut command = Command::new(self.compiler);
+            command.args(["-O2", "-g", "-w"]).args(&self.flags).arg("-I").arg(&self.include).args(&self.sources);
+            call(command.arg("-lm").arg("-o").arg(&file));
+        }
+        file
+    }
+}
+
+/// SQLite, Lua, zstd, and a C++ program with exceptions.
+pub(crate) fn recipes() -> [Recipe; 4] {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let own = tests.join("benches/contexts");
     let sqlite = crate_of("libsqlite3-sys").join("sqlite3");
@@ -68,31 +93,40 @@ pub(crate) fn build(directory: &Path) -> [Program; 4] {
     let lua_sources: Vec<PathBuf> = c_files(&lua).into_iter().filter(is_library).collect();
     let zstd_sources: Vec<PathBuf> =
         ["common", "compress", "decompress"].iter().flat_map(|part| c_files(&zstd.join(part))).collect();
-    let omit = ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"];
     [
-        program(directory, "SQLite", "cc", &omit, &sqlite, &[tests.join("demo/driver.c"), sqlite.join("sqlite3.c")]),
-        program(directory, "Lua", "cc", &["-DLUA_USE_POSIX"], &lua, &[vec![own.join("lua.c")], lua_sources].concat()),
-        program(
-            directory,
-            "zstd",
-            "cc",
-            &["-DZSTD_DISABLE_ASM"],
-            &zstd,
-            &[vec![own.join("zstd.c")], zstd_sources].concat(),
-        ),
-        program(directory, "C++", "c++", &[], &own, &[own.join("rules.cc")]),
+        Recipe {
+            name: "SQLite",
+            compiler: "cc",
+            flags: vec!["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"],
+            sources: vec![tests.join("demo/driver.c"), sqlite.join("sqlite3.c")],
+            include: sqlite,
+        },
+        Recipe {
+            name: "Lua",
+            compiler: "cc",
+            flags: vec!["-DLUA_USE_POSIX"],
+            sources: [vec![own.join("lua.c")], lua_sources].concat(),
+            include: lua,
+        },
+        Recipe {
+            name: "zstd",
+            compiler: "cc",
+            flags: vec!["-DZSTD_DISABLE_ASM"],
+            sources: [vec![own.join("zstd.c")], zstd_sources].concat(),
+            include: zstd,
+        },
+        Recipe { name: "C++", compiler: "c++", flags: vec![], sources: vec![own.join("rules.cc")], include: own },
     ]
 }
 
+/// The programs, compiled with -O2 and -pg.
+pub(crate) fn build(directory: &Path) -> [Program; 4] {
+    recipes().map(|recipe| program(directory, &recipe))
+}
+
 /// Compiles and links a program, unless its sources were compiled before.
-fn program(
-    directory: &Path,
-    name: &'static str,
-    compiler: &str,
-    flags: &[&str],
-    include: &Path,
-    sources: &[PathBuf],
-) -> Program {
+fn program(directory: &Path, recipe: &Recipe) -> Program {
+    let Recipe { name, compiler, flags, include, sources } = recipe;
     let directory = directory.join(name);
     fs::create_dir_all(&directory).unwrap();
     let object = |source: &PathBuf| directory.join(source.file_name().unwrap()).with_extension("o");

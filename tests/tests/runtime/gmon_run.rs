@@ -177,6 +177,49 @@ fn the_processes_of_one_executable_become_one_sum() {
     assert_eq!(place.profiles().len(), 1, "{:?}", place.profiles());
 }
 
+/// The files of a container are gone when somebody reads the profiles; a copy of the files is elsewhere.
+#[test]
+fn gprof_reads_profiles_with_a_copy_of_the_machines_files() {
+    let place = Place::new("sysroot");
+    let at = |name: &str| place.0.join(name);
+    fs::write(at("work.c"), "int work(void) { volatile int n; for (n = 0; n < 100000000; n++) ; return n & 1; }").unwrap();
+    fs::write(at("main.c"), "int work(void); int main(void) { return work(); }").unwrap();
+    let directory = at("");
+    for words in [
+        &["-shared", "-fPIC", "-o", "libwork.so", "work.c"][..],
+        &["-o", "program", "main.c", "-L.", "-lwork", "-Wl,-rpath,$ORIGIN"],
+    ] {
+        let made = Command::new("cc").args(["-O1", "-g"]).args(words).current_dir(&directory).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+    }
+    place.quiet(&[], &at("program"), &[]);
+    let shown = |words: &[&str]| {
+        let output = Command::new(gmon_tests::gprof()).args(words).current_dir(&directory).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let [text, messages] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        (text, messages)
+    };
+    let (whole, _) = shown(&["-b", "-p"]);
+    assert!(whole.lines().any(|row| row.ends_with(" work")), "{whole}");
+    // Everything that the run had loaded, below another directory; and no file at the old place.
+    let (_, side) = place.profile();
+    let paths = side.objects().map(|(number, _)| side.path(number).to_owned());
+    for path in paths.filter(|path| path.is_absolute() && path.is_file()) {
+        let copy = at("copy").join(path.strip_prefix("/").unwrap());
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(&path, copy).unwrap();
+    }
+    fs::remove_file(at("program")).unwrap();
+    fs::remove_file(at("libwork.so")).unwrap();
+    fs::rename(at("gmon.run"), at("fetched")).unwrap();
+    let (text, messages) = shown(&["-b", "-p", "--sysroot=copy", "fetched"]);
+    assert_eq!(text, whole);
+    assert!(!messages.contains("warning"), "{messages}");
+    // Without the copy, nothing is left to read.
+    let output = Command::new(gmon_tests::gprof()).args(["-b", "-p", "fetched"]).current_dir(&directory).output().unwrap();
+    assert!(!output.status.success(), "{output:?}");
+}
+
 #[test]
 fn only_programs_with_a_name_have_profiles() {
     let place = Place::new("only");

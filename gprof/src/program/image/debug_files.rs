@@ -85,10 +85,21 @@ fn link_paths(name: &[u8], image: &Path, directories: &[PathBuf]) -> Vec<PathBuf
     let Some(home) = fs::canonicalize(image).ok().and_then(|image| Some(image.parent()?.to_owned())) else {
         return Vec::new();
     };
-    let below = home.strip_prefix("/").unwrap_or(&home);
+    let below = |directory: &PathBuf| {
+        let root = fs::canonicalize(root_of(directory)).unwrap_or_default();
+        home.strip_prefix(&root).or_else(|_| home.strip_prefix("/")).unwrap_or(&home).to_owned()
+    };
     let mut paths = vec![home.join(name), home.join(".debug").join(name)];
-    paths.extend(directories.iter().map(|directory| directory.join(below).join(name)));
+    paths.extend(directories.iter().map(|directory| directory.join(below(directory)).join(name)));
     paths
+}
+
+/// The root directory of the machine that has this directory of debug files: a copy of another machine's files has the
+/// directory at its usual place.
+fn root_of(directory: &Path) -> &Path {
+    let usual = DEFAULT_DIRECTORY.trim_start_matches('/');
+    let above = directory.ancestors().nth(Path::new(usual).components().count());
+    above.filter(|_| directory.ends_with(usual)).unwrap_or(Path::new("/"))
 }
 
 /// The checksum in a program's link: the CRC-32 of Ethernet and gzip.

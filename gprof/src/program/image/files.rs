@@ -156,6 +156,14 @@ pub(crate) fn companion(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
     name.into()
 }
 
+/// Where a file of the profiled machine is, if the files of that machine lie below a directory.
+pub(crate) fn below(sysroot: Option<&Path>, path: &Path) -> PathBuf {
+    match sysroot {
+        Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
+        None => path.to_owned(),
+    }
+}
+
 /// The key of an existing file.
 pub(crate) fn key(path: &Path) -> Option<FileKey> {
     let metadata = fs::metadata(path).ok()?;

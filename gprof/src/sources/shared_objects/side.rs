@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gmon::Arc;
 use gmon::side_file::{Call, Calls, Identity, KERNEL, Kind, Object, PROGRAM, Samples, SideFile};
 
 use super::counts::{ObjectCounts, RunCounts, RunObject, SparseProfile};
-use crate::program::image;
+use crate::program::image::{self, files};
 use crate::sources::shared_objects::counts::OutsideImages;
 
 /// What the counts of a number of a side file belong to.
@@ -52,6 +52,14 @@ impl RunCounts {
             calls.calls().iter().for_each(|call| counts.call(call));
         }
         counts.result
+    }
+
+    /// The same counts, of objects whose files lie below a directory.
+    pub(crate) fn below(mut self, sysroot: Option<&Path>) -> RunCounts {
+        for object in &mut self.objects {
+            object.path = files::below(sysroot, &object.path);
+        }
+        self
     }
 }
 
