@@ -1,11 +1,17 @@
 /*
- * Threads that live for a given time: lives MICROSECONDS AT-ONCE EXPIRIES
+ * Threads that live for a given time: lives MICROSECONDS AT-ONCE MEETINGS RATE
  *
  * Each thread works in `first` for a third of the time, and in `second` for the rest. The program makes AT-ONCE
- * threads, waits for them, and goes on until the kernel has noticed EXPIRIES expiries of the threads' own timers. Such
- * a timer expires at each tick of the kernel that meets its thread, so its expiries say what the runtime's timer can
- * have met, however the scheduler places the threads between the ticks. The program prints the length of a tick in
- * seconds, the expiries in each function, the number of threads, and the CPU time of the process.
+ * threads, waits for them, and goes on until ticks of the kernel have met threads MEETINGS times.
+ *
+ * The program computes how many ticks the runtime should count in each function, and the variance of the number. A
+ * timer of each thread expires at each tick of the kernel that meets the thread. So the program knows when the kernel
+ * can notice an expiry of the runtime's timer, however the scheduler places the threads between the ticks. What the
+ * runtime makes of these moments depends on the phase of the timer, which differs from thread to thread: the program
+ * computes the ticks of all phases by the rule of docs/runtime.md.
+ *
+ * The program prints the length of a tick in seconds, the meetings, the ticks to expect in `first` and their variance,
+ * the same for `second`, the number of threads, and the CPU time of the process.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -19,11 +25,27 @@
 #define QUIET __attribute__((no_instrument_function, noinline))
 #define BUSY static __attribute__((noinline, noclone, aligned(64)))
 
-enum { EXPIRY = SIGUSR1, SAMPLING_SIGNAL = 60, MOST_THREADS = 64, MOST_SECONDS = 100 };
+enum { EXPIRY = SIGUSR1, SAMPLING_SIGNAL = 60, MOST_THREADS = 64, MOST_SECONDS = 100, PHASES = 64 };
+enum { FIRST, SECOND, FUNCTIONS };
 
 static long length_of_first, length_of_second;
-static struct timespec tick;
-static long in_first, in_second;
+/* In seconds. */
+static double tick, period;
+static double expected[FUNCTIONS], variance[FUNCTIONS];
+static long meetings;
+static pthread_mutex_t sums = PTHREAD_MUTEX_INITIALIZER;
+
+/* What the runtime's timer of this thread would do if it had one of the phases. */
+struct phase {
+    double due;    /* the CPU time of the next tick */
+    double second; /* the time from the tick that is noticed first to the next one */
+    int place;     /* the function with the latest tick; FUNCTIONS before the first tick */
+    double ticks[FUNCTIONS];
+};
+static __thread struct phase phases[PHASES];
+/* The function that runs; FUNCTIONS while the thread does something else. */
+static __thread volatile int function = FUNCTIONS;
+static __thread volatile long met;
 
 BUSY void first(long turns) {
     for (volatile long turn = 0; turn < turns; turn++)
@@ -40,11 +62,30 @@ QUIET static double now(clockid_t clock) {
     return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
-static __thread volatile long expiries;
+/* Rates above that of the kernel's ticks: the kernel notices all ticks since its last look together. */
+static int is_fast(void) { return period < tick; }
+
+/* The ticks that are due at a CPU time. */
+QUIET static double ticks_due(const struct phase *phase, double time) {
+    return time < phase->due ? 0 : 1 + (long)((time - phase->due) / period);
+}
 
 QUIET static void on_expiry(int signal, siginfo_t *info, void *context) {
     (void)signal, (void)context;
-    expiries += 1 + info->si_overrun;
+    if (function == FUNCTIONS)
+        return;
+    met += is_fast() ? 1 + info->si_overrun : 1;
+    double time = now(CLOCK_THREAD_CPUTIME_ID);
+    for (struct phase *phase = phases; phase < phases + PHASES; phase++) {
+        double ticks = is_fast() ? (1 + info->si_overrun) * tick / period : ticks_due(phase, time);
+        if (ticks == 0)
+            continue;
+        phase->ticks[function] += ticks;
+        phase->due += ticks * period;
+        if (phase->place == FUNCTIONS && ticks == 1)
+            phase->due = time + phase->second;
+        phase->place = function;
+    }
 }
 
 /* The runtime's signal has to wait while the handler runs, so the handler is never sampled. */
@@ -60,29 +101,56 @@ QUIET static void begin(void) {
         long value;
         int signal, notify, thread, rest[11];
     } event = {.signal = EXPIRY, .notify = 4 /* SIGEV_THREAD_ID */, .thread = syscall(SYS_gettid)};
-    struct itimerspec soon = {tick, {0, 1}};
+    /* Due at each tick of the kernel. For fast rates the overruns count the kernel's ticks. */
+    struct itimerspec soon = {{0, is_fast() ? tick * 1e9 : 1000}, {0, 1}};
     int timer;
     if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
         exit(77);
     syscall(SYS_timer_settime, timer, 0, &soon, NULL);
 }
 
-/* The expiries that the kernel noticed since the last call. */
-QUIET static long take(void) {
-    long found = expiries;
-    expiries = 0;
-    return found;
+/* Sets the phases of a timer that starts now. */
+QUIET static void begin_phases(void) {
+    double time = now(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < PHASES; i++) {
+        double within = period * (i + 0.5) / PHASES;
+        double rest = within - (long)(within / tick) * tick;
+        phases[i] = (struct phase){.due = time + within - rest, .second = period + rest - tick, .place = FUNCTIONS};
+    }
+}
+
+/* Adds the thread's ticks to the sums. Ticks that are due when a thread ends count where its latest tick was, except
+   those that the kernel would notice at its next tick. */
+QUIET static void end_phases(void) {
+    double time = now(CLOCK_THREAD_CPUTIME_ID) - tick;
+    for (struct phase *phase = phases; phase < phases + PHASES && !is_fast(); phase++)
+        if (phase->place != FUNCTIONS)
+            phase->ticks[phase->place] += ticks_due(phase, time);
+    pthread_mutex_lock(&sums);
+    meetings += met;
+    for (int place = FIRST; place < FUNCTIONS; place++) {
+        double sum = 0, squares = 0;
+        for (struct phase *phase = phases; phase < phases + PHASES; phase++) {
+            sum += phase->ticks[place];
+            squares += phase->ticks[place] * phase->ticks[place];
+        }
+        expected[place] += sum / PHASES;
+        variance[place] += squares / PHASES - sum / PHASES * (sum / PHASES);
+    }
+    pthread_mutex_unlock(&sums);
 }
 
 QUIET static void *live(void *nothing) {
     begin();
     /* The runtime gives the thread its timer here. */
     first(1);
-    take();
+    begin_phases();
+    function = FIRST;
     first(length_of_first);
-    __atomic_fetch_add(&in_first, take(), __ATOMIC_RELAXED);
+    function = SECOND;
     second(length_of_second);
-    __atomic_fetch_add(&in_second, take(), __ATOMIC_RELAXED);
+    function = FUNCTIONS;
+    end_phases();
     return nothing;
 }
 
@@ -102,18 +170,21 @@ QUIET static double speed(void) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4)
+    if (argc != 5)
         return 2;
     double microseconds = atof(argv[1]);
     int at_once = atoi(argv[2]);
     long wanted = atol(argv[3]);
     pthread_t threads[MOST_THREADS];
     long all = 1;
+    struct timespec resolution;
+    clock_getres(CLOCK_MONOTONIC_COARSE, &resolution);
+    tick = resolution.tv_nsec * 1e-9;
+    period = 1 / atof(argv[4]);
     handle_expiries();
-    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
     length_of_first = microseconds / 3 * speed();
     length_of_second = 2 * length_of_first;
-    while (in_first + in_second < wanted && now(CLOCK_PROCESS_CPUTIME_ID) < MOST_SECONDS) {
+    while (meetings < wanted && now(CLOCK_PROCESS_CPUTIME_ID) < MOST_SECONDS) {
         for (int i = 0; i < at_once; i++)
             if (pthread_create(&threads[i], NULL, live, NULL) != 0)
                 return 99;
@@ -121,6 +192,7 @@ int main(int argc, char **argv) {
             pthread_join(threads[i], NULL);
         all += at_once;
     }
-    printf("%.9f %ld %ld %ld %.6f\n", tick.tv_nsec * 1e-9, in_first, in_second, all, now(CLOCK_PROCESS_CPUTIME_ID));
+    printf("%.9f %ld %.6f %.6f %.6f %.6f %ld %.6f\n", tick, meetings, expected[FIRST], variance[FIRST],
+           expected[SECOND], variance[SECOND], all, now(CLOCK_PROCESS_CPUTIME_ID));
     return 0;
 }

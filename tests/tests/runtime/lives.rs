@@ -9,11 +9,10 @@ use crate::support::{Program, ticks};
 /// Checks the ticks of threads that live for so many microseconds, `at_once` of them together, at `rate` ticks per
 /// second. The result is false if the kernel forbids the ring.
 ///
-/// The program's own timers expire at each tick of the kernel that meets a thread. Each of these expiries is worth
-/// `worth` ticks of the runtime on average, as many as there are whole numbers in `worth` or one more. So the number of
-/// ticks has the variance of that many throws of a coin at most, and no scheduler changes the limits.
+/// The program itself knows at which moments ticks of the kernel met its threads, and computes how many ticks the
+/// runtime counts for these moments on average, and the variance of that number. So no scheduler changes the limits.
 fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: u32) -> bool {
-    let arguments = [microseconds, at_once, wanted].map(|number| number.to_string());
+    let arguments = [microseconds, at_once, wanted, rate].map(|number| number.to_string());
     let arguments = arguments.each_ref().map(String::as_str);
     // A ring has room for the samples of this program if they have no stacks.
     let has_ring = rate > 250;
@@ -30,8 +29,10 @@ fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: 
     assert!(output.status.success(), "{what}: {output:?}");
     let printed = String::from_utf8(output.stdout).unwrap();
     let numbers: Vec<f64> = printed.split_whitespace().map(|number| number.parse().unwrap()).collect();
-    let [kernel_tick, in_first, in_second, threads, used] = numbers[..] else { panic!("{printed}") };
-    assert!(in_first + in_second >= f64::from(wanted), "{what}: the kernel did not look: {printed}");
+    let [kernel_tick, meetings, first, of_first, second, of_second, threads, used] = numbers[..] else {
+        panic!("{printed}")
+    };
+    assert!(meetings >= f64::from(wanted), "{what}: the kernel did not look: {printed}");
     let profile = program.profile();
     let found = ticks(&profile, program.symbols());
     assert_eq!(profile.histograms()[0].unit().profrate, rate, "{what}");
@@ -40,10 +41,11 @@ fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: 
     // expire.
     const APART: f64 = 0.01;
     let variance = worth.fract() * (1.0 - worth.fract()) + APART * worth.max(1.0).powi(2);
-    for (name, expiries) in [("first", in_first), ("second", in_second)] {
+    for (name, expected, of_name) in [("first", first, of_first), ("second", second, of_second)] {
         let ticks = found.get(name).copied().unwrap_or(0) as f64;
-        let limit = DEVIATIONS * (expiries * variance).sqrt() + worth.max(1.0);
-        let expected = expiries * worth;
+        // Rates above the kernel's have a whole number of ticks at each look, or one more.
+        let of_looks = if worth > 1.0 { expected / worth * variance } else { expected * APART };
+        let limit = DEVIATIONS * (of_name + of_looks).sqrt() + worth.max(1.0);
         assert!(
             (ticks - expected).abs() <= limit,
             "{what}: {name} has {ticks} ticks, expected {expected:.1} +- {limit:.1}: {printed}{found:?}"
@@ -65,7 +67,7 @@ fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: 
 
 /// The length of the kernel's tick in seconds.
 fn kernel_tick(program: &Program) -> f64 {
-    program.run(&["1", "1", "0"]).split_whitespace().next().unwrap().parse().unwrap()
+    program.run(&["1", "1", "0", "100"]).split_whitespace().next().unwrap().parse().unwrap()
 }
 
 fn check_lives(name: &str, lives: &[(u32, u32)]) {
