@@ -3,56 +3,28 @@
 //!
 //! An entry of a table has the layout of an arc in the file. An empty entry is an arc of zeros, which readers skip.
 //! `totarc` in the header is the size of all tables in bytes, so the buffer is a complete profile at any time.
-//!
-//! The kernel clears the header in a child. A child that the runtime does not see, such as the child of a `vfork`, has
-//! a copy of its parent's counts; with a header of zeros, the kernel writes no file for such a child. The child of
-//! libc's `fork` gets its header back.
 
-use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
 use gmon::layout::{GmonHdr, RawArc};
 
+use super::header;
 use super::sampler::look_if_due;
 use crate::file::{Children, children_leave};
 use crate::kernel::buffer::buffer;
 use crate::message::say_count;
-use crate::os::{PAGE, map, take_reserved, zero_in_copies};
+use crate::os::{map, take_reserved};
 use crate::samples::bins;
 use crate::state::Inherited;
 
 /// If the buffer has no room, a table of this size or more gets its own mapping.
 const LARGE: usize = 1 << 20;
 
-/// A copy of the header.
-struct Header(UnsafeCell<GmonHdr>);
-
-// SAFETY: written once, at the start, and read in children with one thread.
-unsafe impl Sync for Header {}
-
-static HEADER: Inherited<Header> = Inherited::new(
-    "the child restores the header of its buffer from there",
-    Header(UnsafeCell::new(GmonHdr { lpc: 0, hpc: 0, ncnt: 0, version: 0, profrate: 0, totarc: 0, spare: [0; 2] })),
-);
 /// The `totarc` of this process. A child of a fork finds its value here.
 static TAKEN: Inherited<AtomicI32> =
     Inherited::new("the child restores the header of its buffer from there", AtomicI32::new(0));
-
-/// Makes the kernel clear the header in children.
-///
-/// # Safety
-///
-/// `header` must be the start of a buffer, which is whole pages, before the first fork.
-pub(super) unsafe fn clear_header_in_children(header: *mut GmonHdr) {
-    // SAFETY: the caller guarantees a buffer. Children of libc's `fork` clear the rest of the page anyway.
-    unsafe {
-        HEADER.0.get().write(header.read());
-        // Without the kernel's help, a child that the runtime does not see leaves a file with its parent's counts.
-        let _ = zero_in_copies(header.cast(), PAGE);
-    }
-}
 
 /// Returns the unit of the sizes of tables: the size of an arc.
 pub(crate) fn arcs_grain() -> usize {
@@ -112,7 +84,7 @@ pub(crate) fn after_fork_in_child(reset: impl FnOnce()) {
     if let Some(header) = header {
         // SAFETY: `buffer` returns the start of a buffer, and the child has one thread. The copy was made when the
         // buffer was set.
-        unsafe { header.write(*HEADER.0.get()) };
+        unsafe { header::restore(header) };
     }
     reset();
     if let Some(header) = header {

@@ -10,6 +10,7 @@
 pub mod profil_clock;
 
 mod arcs;
+mod header;
 mod sampler;
 pub(crate) mod snapshot;
 

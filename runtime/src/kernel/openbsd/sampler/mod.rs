@@ -21,7 +21,7 @@ pub(crate) use choice::{RATE_OTHERWISE, SAMPLER_NAMES};
 pub(crate) use overflows::{look, look_if_due};
 pub(crate) use rate::profrate;
 
-use super::{arcs, snapshot};
+use super::{header, snapshot};
 use crate::message::say_count;
 use crate::os::{self, Errno, SignalSet, give_way};
 use crate::samples::bins;
@@ -77,7 +77,7 @@ pub(super) unsafe fn profil(
     }
     if is_first {
         // SAFETY: the buffer begins with a header. The runtime's buffer, which comes first, is whole pages.
-        unsafe { arcs::clear_header_in_children(buffer.cast()) };
+        unsafe { header::clear_in_children(buffer.cast()) };
     }
     // The bins are in the file, where counters end at 65,535.
     bins::are_file();
