@@ -133,7 +133,7 @@ fn programs_in(directory: &Path) -> Vec<Program> {
         let (Some(path), Some(object)) = (path_of(&side), side.program()) else { continue };
         let program = programs.entry((path.clone(), object.identity.clone()));
         let program = program.or_insert(Program { path, time: 0, runs: 0, profiles: Vec::new() });
-        program.time = program.time.saturating_add(side.cpu_time().unwrap_or(0));
+        program.time = program.time.saturating_add(time_of(&side));
         program.runs = program.runs.saturating_add(side.runs());
         program.profiles.push(ProfilePath::File(profile));
     }
@@ -142,6 +142,16 @@ fn programs_in(directory: &Path) -> Vec<Program> {
         program.profiles.sort_by_key(ToString::to_string);
     }
     programs
+}
+
+/// The CPU time of the runs, in nanoseconds. The file of a run that has not ended tells the samples only.
+fn time_of(side: &SideFile) -> u64 {
+    let sampled = || {
+        let ticks = side.unwalked().fold(side.contexts().total(), |sum, (_, ticks)| sum.saturating_add(ticks));
+        let period = side.rate().and_then(|rate| 1_000_000_000_u64.checked_div(rate.into())).unwrap_or(0);
+        ticks.saturating_mul(period)
+    };
+    side.cpu_time().unwrap_or_else(sampled)
 }
 
 #[cfg(test)]
@@ -205,6 +215,17 @@ mod tests {
             assert_eq!(found(&place, image), (image.to_owned(), vec![PROFILE.to_owned()], String::new()));
         }
         fs::remove_dir_all(place).unwrap();
+    }
+
+    #[test]
+    fn a_run_that_goes_on_has_the_time_of_its_samples() {
+        let mut side = SideFile::new(Word::W64);
+        side.add_property(property::RATE, b"250").unwrap();
+        side.add_unwalked(gmon::side_file::CutReason::Unknown, 3).unwrap();
+        assert_eq!(time_of(&side), 12_000_000);
+        side.add_property(property::CPU, b"7").unwrap();
+        assert_eq!(time_of(&side), 7);
+        assert_eq!(time_of(&SideFile::new(Word::W64)), 0);
     }
 
     #[test]
