@@ -180,8 +180,8 @@ fn run_request(
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
         Request::Report(mut options) => {
             let place = std::path::Path::new("");
-            sources::named_by_runs::find_programs(&mut options.images, place, options.sysroot.as_deref(), progress)
-                .map_err(Error::Output)?;
+            let (images, named, sysroot) = (&mut options.images, options.named, options.sysroot.as_deref());
+            sources::named_by_runs::find_programs(images, named, (place, sysroot), progress).map_err(Error::Output)?;
             if let Some(watch) = &options.watch {
                 return watch::run(&options, watch, out, progress, terminal);
             }

@@ -2,9 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::{Parser, ValueEnum, ValueHint};
 
 /// Profile any program, unchanged
 ///
@@ -42,11 +41,12 @@ pub(crate) struct Arguments {
     pub(crate) only: Option<OsString>,
 
     /// Where the profiles go
-    #[arg(short = 'o', long, value_name = "DIRECTORY", default_value = "gmon.run")]
+    #[arg(short = 'o', long, value_name = "DIRECTORY", default_value = "gmon.run", value_hint = ValueHint::DirPath)]
     pub(crate) output: PathBuf,
 
     /// The program and its arguments
     #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_hint = ValueHint::CommandWithArguments)]
     pub(crate) command: Vec<OsString>,
 }
 
@@ -62,11 +62,11 @@ pub(crate) enum Children {
 }
 
 impl Arguments {
-    /// The command line of this process. The error is the exit status; the text has been written.
-    pub(crate) fn of_process() -> Result<Arguments, ExitCode> {
-        Arguments::try_parse().map_err(|error| {
+    /// The command line with these words. The error is the exit status; the text has been written.
+    pub(crate) fn of(words: Vec<OsString>) -> Result<Arguments, u8> {
+        Arguments::try_parse_from(words).map_err(|error| {
             let _ = error.print();
-            if error.use_stderr() { 125.into() } else { ExitCode::SUCCESS }
+            if error.use_stderr() { 125 } else { 0 }
         })
     }
 }

@@ -223,7 +223,12 @@ impl Collection {
         if profiles == 0 && !is_expected_to_fail {
             say(&format!("{directory}: no process left a profile (a process that is killed needs --live)"));
         } else if profiles > 0 && io::stderr().is_terminal() {
-            let what = if self.is_sum { "executables" } else { "processes" };
+            let what = match (self.is_sum, profiles) {
+                (true, 1) => "executable",
+                (true, _) => "executables",
+                (false, 1) => "process",
+                (false, _) => "processes",
+            };
             say(&format!("{directory}: profiles of {profiles} {what}: gprof shows them"));
         }
     }

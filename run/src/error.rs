@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Why gmon-run cannot run a program. The numbers of the exit are those of env(1).
 #[derive(Debug)]
@@ -24,11 +23,11 @@ pub(crate) enum Error {
 
 impl Error {
     /// The exit status of gmon-run.
-    pub(crate) fn code(&self) -> ExitCode {
+    pub(crate) fn status(&self) -> u8 {
         match self {
-            Error::NotFound(_) => 127.into(),
-            Error::NotExecutable(..) => 126.into(),
-            _ => 125.into(),
+            Error::NotFound(_) => 127,
+            Error::NotExecutable(..) => 126,
+            _ => 125,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What kind of program a file is, and what keeps the runtime out of it.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,8 +12,11 @@ use std::path::{Path, PathBuf};
 use object::elf;
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, pod};
+use rustix::process::{getegid, geteuid, getgid, getuid};
 
 use crate::error::Error;
+use crate::status::field;
+use crate::system;
 
 /// A program that can be executed.
 #[derive(Debug)]
@@ -41,7 +44,7 @@ impl fmt::Display for Hindrance {
             Hindrance::OtherMachine => "a program for another machine, which will have no profile",
             Hindrance::MoreRights => {
                 "the program gets more rights than its user has, so the dynamic linker loads nothing into it: no profile; \
-                 run it as its owner"
+                 run it as its owner, or as root"
             }
             Hindrance::Go => {
                 "Go programs end without the C library, which loses the profile: use --live, or Go's own runtime/pprof"
@@ -104,8 +107,10 @@ fn in_search_path(name: &OsStr) -> Result<PathBuf, Error> {
 fn inspect(path: &Path, interpreters: usize) -> Option<Hindrance> {
     /// Enough for the headers and the notes of a program.
     const ENOUGH: u64 = 1 << 20;
-    let file = File::open(path).ok()?;
-    let status = file.metadata().ok()?;
+    let status = fs::metadata(path).ok()?;
+    let rights = || gives_rights(path, &status).then_some(Hindrance::MoreRights);
+    // A user may execute some programs that the user cannot read.
+    let Ok(file) = File::open(path) else { return rights() };
     let mut bytes = Vec::new();
     file.take(ENOUGH).read_to_end(&mut bytes).ok()?;
     if let Some(line) = bytes.strip_prefix(b"#!") {
@@ -113,16 +118,25 @@ fn inspect(path: &Path, interpreters: usize) -> Option<Hindrance> {
         let interpreter = line.split(|byte| matches!(byte, b' ' | b'\t')).next()?;
         return inspect(Path::new(OsStr::from_bytes(interpreter)), interpreters.checked_sub(1)?);
     }
-    if gives_rights(&status) { Some(Hindrance::MoreRights) } else { inspect_elf(&bytes) }
+    rights().or_else(|| inspect_elf(&bytes))
 }
 
-/// Whether the program runs with the rights of another user.
-fn gives_rights(status: &fs::Metadata) -> bool {
+/// Whether the dynamic linker will ignore the list of objects, because the program gets rights that its user lacks.
+fn gives_rights(path: &Path, status: &fs::Metadata) -> bool {
     const SET_USER: u32 = 0o4000;
-    const SET_GROUP: u32 = 0o2000;
-    let mode = status.mode();
-    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    mode & SET_USER != 0 && status.uid() != user || mode & SET_GROUP != 0 && status.gid() != group
+    /// Without the right to execute, the bit means something else.
+    const SET_GROUP: u32 = 0o2010;
+    let Ok(name) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
+    let (mut new_user, mut new_group, mut has_capabilities) = (geteuid().as_raw(), getegid().as_raw(), false);
+    if !system::is_without_rights(&name) && field("NoNewPrivs").as_deref() != Some("1") {
+        let mode = status.mode();
+        new_user = if mode & SET_USER != 0 { status.uid() } else { new_user };
+        new_group = if mode & SET_GROUP == SET_GROUP { status.gid() } else { new_group };
+        // The superuser's programs have all capabilities anyway.
+        has_capabilities = user != 0 && system::has_capabilities(&name);
+    }
+    new_user != user || new_group != group || has_capabilities
 }
 
 fn inspect_elf(bytes: &[u8]) -> Option<Hindrance> {

@@ -3,18 +3,26 @@
 //!
 //! gmon-run starts the program with the runtime of gmon as a preloaded shared object. Each process writes its own
 //! profile into one directory. Meanwhile and at the end, gmon-run adds up the profiles of each executable.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod arguments;
 mod collection;
+mod completions;
+mod descriptors;
 mod error;
 mod executable;
 mod message;
 mod process;
 mod runtime;
+mod signals;
 mod status;
+mod system;
 
-use std::process::ExitCode;
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+pub use system::words;
 
 use arguments::{Arguments, Children};
 use collection::Collection;
@@ -22,18 +30,23 @@ use error::Error;
 use executable::Executable;
 use message::say;
 
-/// Runs the command line of this process. The result is the exit status.
+/// Runs the command line with these words. The result is the exit status.
 #[must_use]
-pub fn main() -> ExitCode {
-    let arguments = match Arguments::of_process() {
+pub fn main(words: Vec<OsString>) -> u8 {
+    let _descriptors = descriptors::fill();
+    if let Some(text) = completions::generated(&words) {
+        let mut out = io::stdout();
+        return if out.write_all(&text).and_then(|()| out.flush()).is_ok() { 0 } else { 125 };
+    }
+    let arguments = match Arguments::of(words) {
         Ok(arguments) => arguments,
-        Err(code) => return code,
+        Err(status) => return status,
     };
     match run(&arguments) {
         Ok(end) => end.follow(),
         Err(error) => {
             say(&error.to_string());
-            error.code()
+            error.status()
         }
     }
 }
@@ -45,15 +58,13 @@ fn run(arguments: &Arguments) -> Result<process::End, Error> {
         say(&format!("{}: {hindrance}", executable.path().display()));
     }
     let collection = Collection::create(arguments)?;
-    let preload = runtime::preload()?;
-    let mut command = std::process::Command::new(executable.path());
-    process::name(&mut command, &arguments.command[0]);
-    command.args(&arguments.command[1..]);
-    runtime::OF_OPTIONS.into_iter().for_each(|name| _ = command.env_remove(name));
-    for (name, value) in runtime::variables(arguments, collection.prefix(), &preload) {
-        command.env(name, value);
-    }
-    let end = process::run(&mut command, executable.path(), || {
+    let variables = runtime::variables(arguments, collection.prefix(), &runtime::preload()?);
+    let command = process::Command {
+        path: executable.path().to_owned(),
+        words: arguments.command.clone(),
+        environment: runtime::environment(env::vars_os(), &variables),
+    };
+    let end = command.run(|| {
         if arguments.children == Children::Sum {
             collection.add_up(collection::Which::Crowded);
         }

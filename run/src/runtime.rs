@@ -47,9 +47,29 @@ pub(crate) fn preload() -> Result<OsString, Error> {
 }
 
 /// The variables that a gmon-run which runs this one may have set for other options.
-pub(crate) const OF_OPTIONS: [&str; 2] = [CHILDREN, ONCE];
+const OF_OPTIONS: [&str; 2] = [CHILDREN, ONCE];
 const CHILDREN: &str = "GMON_CHILDREN";
 const ONCE: &str = "GMON_RUN_ONCE";
+
+/// The environment of the program: the user's, with other values of these variables. The order stays, because a program
+/// may show it.
+pub(crate) fn environment(
+    users: impl Iterator<Item = (OsString, OsString)>,
+    variables: &[(&'static str, OsString)],
+) -> Vec<OsString> {
+    let mut new: Vec<_> = variables.iter().map(|(name, value)| (OsStr::new(name), value)).collect();
+    let mut all = Vec::new();
+    let entry = |name: &OsStr, value: &OsStr| [name, value].join(OsStr::new("="));
+    for (name, value) in users.filter(|(name, _)| !OF_OPTIONS.iter().any(|option| name == option)) {
+        match new.iter().position(|(new, _)| *new == name) {
+            Some(position) => all.push(entry(&name, new.remove(position).1)),
+            None if variables.iter().any(|(new, _)| name == *new) => {}
+            None => all.push(entry(&name, &value)),
+        }
+    }
+    all.extend(new.into_iter().map(|(name, value)| entry(name, value)));
+    all
+}
 
 /// The variables that the program gets.
 pub(crate) fn variables(arguments: &Arguments, prefix: &Path, preload: &OsStr) -> Vec<(&'static str, OsString)> {
@@ -113,5 +133,13 @@ mod tests {
     #[test]
     fn a_percent_sign_in_the_directory_is_no_conversion() {
         assert_eq!(name_pattern(Path::new("/a 100%/b")), OsString::from("/a 100%%/b/%n.%p"));
+    }
+
+    #[test]
+    fn the_environment_keeps_its_order_and_what_is_not_gmon_runs() {
+        let users = [("Z", "1"), ("GMON_HZ", "5"), ("A", "2=3"), (ONCE, "1"), ("GMON_HZ", "6"), ("A", "")];
+        let users = users.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let variables = [("LD_PRELOAD", "x".into()), ("GMON_HZ", "7".into())];
+        assert_eq!(environment(users, &variables), ["Z=1", "GMON_HZ=7", "A=2=3", "A=", "LD_PRELOAD=x"]);
     }
 }

@@ -4,7 +4,8 @@ use std::fs;
 
 /// The value of a line of `/proc/self/status`.
 pub(crate) fn field(name: &str) -> Option<String> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
+    // The name of the process may be of any bytes.
+    let status = String::from_utf8_lossy(&fs::read("/proc/self/status").ok()?).into_owned();
     let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     Some(value.trim().to_owned())
 }

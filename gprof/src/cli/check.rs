@@ -14,7 +14,7 @@ use super::arguments::{Arguments, arguments, is_given};
 use super::files;
 use super::requests::{self, number};
 use crate::error::Error;
-use crate::question::files::{Output, known_form};
+use crate::question::files::{Named, Output, known_form};
 use crate::question::format::Format;
 use crate::question::options::{Annotation, Limit, Options, Watch};
 use crate::question::reports::{Argument, Asked, FILE_ORDER, FLAT, FUNCTION_ORDER, LINKER_ORDER, Reports};
@@ -37,6 +37,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     }
     let style = style(&arguments)?;
     let images = files::images(&arguments, matches)?;
+    let named = Named { image: is_given(matches, "image"), profiles: is_given(matches, "profiles") };
     let watch = watch(&arguments, matches)?;
     Ok(Options {
         objects: rules.reads_shared_objects && !(arguments.no_objects || is_of_program_alone(&arguments, &reports)),
@@ -73,6 +74,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
         images,
+        named,
         watch,
     })
 }

@@ -6,7 +6,7 @@ use gmon_demangle::Style;
 
 use super::rules::Rules;
 use crate::error::Error;
-use crate::question::files::{KnownForm, Output, ProfilePath, ProfiledImage};
+use crate::question::files::{KnownForm, Named, Output, ProfilePath, ProfiledImage};
 use crate::question::format::Format;
 use crate::question::options::{Annotation, Choice, Limit, Options, Subject};
 use crate::question::pattern::{Malformed, Pattern};
@@ -20,6 +20,7 @@ impl Options {
     pub fn new<P: Into<PathBuf>>(image: impl Into<PathBuf>, profiles: impl IntoIterator<Item = P>) -> Options {
         Options {
             images: vec![profiled_image(image, profiles)],
+            named: Named { image: true, profiles: true },
             watch: None,
             comparison: None,
             known_form: KnownForm::default(),

@@ -55,6 +55,15 @@ pub struct ProfiledImage {
     pub profiles: Vec<ProfilePath>,
 }
 
+/// What the user has named, and what has the name that stands for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// Whether the user named the image.
+    pub(crate) image: bool,
+    /// Whether the user named profiles.
+    pub(crate) profiles: bool,
+}
+
 /// The base that a report compares with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gmon_demangle::Style;
 
-use super::files::{Comparison, KnownForm, Output, ProfiledImage};
+use super::files::{Comparison, KnownForm, Named, Output, ProfiledImage};
 use super::format::Format;
 use super::pattern::{Pattern, Spec, What};
 use super::reports::{GRAPH, Reports, STATS, Wanted};
@@ -106,6 +106,8 @@ pub struct Annotation {
 pub struct Options {
     /// The profiled images, each with its profiles; never empty.
     pub(crate) images: Vec<ProfiledImage>,
+    /// What of the images the user has named.
+    pub(crate) named: Named,
     /// The base to compare with, if the report is about changes.
     pub(crate) comparison: Option<Comparison>,
     /// What is known about the form of the profiles.

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use gmon::side_file::SideFile;
 
-use crate::program::image::files;
-use crate::question::files::{ProfilePath, ProfiledImage};
+use super::shared_objects::identity;
+use crate::program::image::{self, files};
+use crate::question::files::{Named, ProfilePath, ProfiledImage};
 
 /// The directory in which gmon-run leaves profiles.
 const DIRECTORY: &str = "gmon.run";
-/// The names that the command line stands for if it names no files.
-const IMAGE: &str = "a.out";
+/// The profile that a command line without profiles stands for.
 const PROFILE: &str = "gmon.out";
 /// What the name of a side file has behind the name of the profile.
 const SIDE: &str = ".side";
@@ -24,6 +24,8 @@ const SIDE: &str = ".side";
 /// A program, and the profiles of its runs.
 struct Program {
     path: PathBuf,
+    /// The build ID, or the checksum of the headers.
+    identity: Option<String>,
     /// The CPU time of all runs, in nanoseconds.
     time: u64,
     runs: u64,
@@ -32,27 +34,30 @@ struct Program {
 
 impl Program {
     /// Whether the user can mean the program by a word: its path, or the name of its file.
-    fn is_meant_by(&self, word: &Path) -> bool {
-        self.path == word || self.path.file_name() == Some(word.as_os_str())
+    fn is_meant_by(&self, word: &Path, place: &Path) -> bool {
+        self.path == word
+            || self.path.file_name() == Some(word.as_os_str())
+            || fs::canonicalize(place.join(word)).is_ok_and(|path| path == self.path)
     }
 }
 
 /// Replaces the images of a command line in the directory `place`: a profile alone by the program that wrote the
-/// profile, and a program without a profile beside it by the program and its profiles in gmon-run's directory. Without
-/// any name, or with the name of a directory of profiles, the program with the most CPU time is meant, and `notes` gets
-/// a list of all programs. Other images stay. The files of the programs may lie below the directory `sysroot`.
+/// profile, and a program without a profile beside it by the program and its profiles in gmon-run's directory. A file
+/// stands for the program with its build ID, and otherwise for a program with its name. Without any name, or with the
+/// name of a directory of profiles, the program with the most CPU time is meant, and `notes` gets a list of all
+/// programs. Other images stay. The files of the programs may lie below the directory `sysroot`.
 ///
 /// # Errors
 ///
 /// If `notes` fails.
 pub(crate) fn find_programs(
     images: &mut Vec<ProfiledImage>,
-    place: &Path,
-    sysroot: Option<&Path>,
+    named: Named,
+    (place, sysroot): (&Path, Option<&Path>),
     notes: &mut dyn Write,
 ) -> io::Result<()> {
     let [ProfiledImage { image, profiles }] = &images[..] else { return Ok(()) };
-    if profiles[..] != [ProfilePath::File(PROFILE.into())] {
+    if named.profiles || profiles[..] != [ProfilePath::File(PROFILE.into())] {
         return Ok(());
     }
     if let Some(program) = program_of(&place.join(image)) {
@@ -67,14 +72,24 @@ pub(crate) fn find_programs(
     let directory = if is_directory { image } else { Path::new(DIRECTORY) };
     let mut programs = programs_in(&place.join(directory));
     programs.sort_by(|a, b| (b.time, &a.path).cmp(&(a.time, &b.path)));
-    let is_nothing_named = is_directory || image == Path::new(IMAGE);
-    let position = programs.iter().position(|program| is_nothing_named || program.is_meant_by(image));
-    let Some(position) = position else { return Ok(()) };
-    if is_nothing_named {
-        list(&programs, directory, notes)?;
+    if programs.is_empty() {
+        return Ok(());
     }
-    let Program { path, profiles, .. } = programs.swap_remove(position);
-    *images = vec![ProfiledImage { image: files::below(sysroot, &path), profiles }];
+    if is_directory || !named.image {
+        list(&programs, directory, notes)?;
+        let Program { path, profiles, .. } = programs.swap_remove(0);
+        *images = vec![ProfiledImage { image: files::below(sysroot, &path), profiles }];
+        return Ok(());
+    }
+    let own = fs::read(place.join(image)).ok().and_then(|file| image::identity(&file).ok().flatten());
+    let is_same_build = |program: &Program| own.is_some() && program.identity == own;
+    let position = programs.iter().position(is_same_build);
+    let position = position.or_else(|| programs.iter().position(|program| program.is_meant_by(image, place)));
+    let Some(position) = position else { return Ok(()) };
+    let program = programs.swap_remove(position);
+    // The file that the user names may have more symbols than the one that ran.
+    let image = if is_same_build(&program) { image.clone() } else { files::below(sysroot, &program.path) };
+    *images = vec![ProfiledImage { image, profiles: program.profiles }];
     Ok(())
 }
 
@@ -131,8 +146,9 @@ fn programs_in(directory: &Path) -> Vec<Program> {
         }
         let Some(side) = side_of(&profile) else { continue };
         let (Some(path), Some(object)) = (path_of(&side), side.program()) else { continue };
-        let program = programs.entry((path.clone(), object.identity.clone()));
-        let program = program.or_insert(Program { path, time: 0, runs: 0, profiles: Vec::new() });
+        let identity = identity(object);
+        let program = programs.entry((path.clone(), identity.clone()));
+        let program = program.or_insert(Program { path, identity, time: 0, runs: 0, profiles: Vec::new() });
         program.time = program.time.saturating_add(time_of(&side));
         program.runs = program.runs.saturating_add(side.runs());
         program.profiles.push(ProfilePath::File(profile));
@@ -157,9 +173,12 @@ fn time_of(side: &SideFile) -> u64 {
 #[cfg(test)]
 mod tests {
     use gmon::Word;
-    use gmon::side_file::{Kind, Object, property};
+    use gmon::side_file::{Identity, Kind, Object, property};
 
     use super::*;
+
+    /// The image that a command line without files stands for.
+    const IMAGE: &str = "a.out";
 
     /// A directory for the files of a test.
     fn place(name: &str) -> PathBuf {
@@ -171,8 +190,14 @@ mod tests {
 
     /// Writes a profile and its side file.
     fn write(profile: &Path, program: &str, nanoseconds: u64, runs: u64) {
+        write_build(profile, program, Identity::Unknown, nanoseconds, runs);
+    }
+
+    fn write_build(profile: &Path, program: &str, build: Identity, nanoseconds: u64, runs: u64) {
         let mut side = SideFile::new(Word::W64);
-        side.add_object(0, Object::new(Kind::Program, program.as_bytes())).unwrap();
+        let mut object = Object::new(Kind::Program, program.as_bytes());
+        object.identity = build;
+        side.add_object(0, object).unwrap();
         for (key, value) in [(property::CPU, nanoseconds), (property::RUNS, runs)] {
             side.add_property(key, value.to_string().as_bytes()).unwrap();
         }
@@ -181,16 +206,25 @@ mod tests {
     }
 
     /// What a command line becomes that names one file or nothing: the image, the profiles, and the notes.
-    fn found(place: &Path, image: &str) -> (String, Vec<String>, String) {
-        found_below(place, None, image)
+    fn found(place: &Path, word: Option<&str>) -> (String, Vec<String>, String) {
+        found_for(place, word, Named { image: word.is_some(), profiles: false }, None)
     }
 
     /// As [`found`], with the files of another machine below a directory.
-    fn found_below(place: &Path, sysroot: Option<&Path>, image: &str) -> (String, Vec<String>, String) {
+    fn found_below(place: &Path, sysroot: &str, word: &str) -> (String, Vec<String>, String) {
+        found_for(place, Some(word), Named { image: true, profiles: false }, Some(Path::new(sysroot)))
+    }
+
+    fn found_for(
+        place: &Path,
+        word: Option<&str>,
+        named: Named,
+        sysroot: Option<&Path>,
+    ) -> (String, Vec<String>, String) {
         let mut notes = Vec::new();
         let profiles = vec![ProfilePath::File(PROFILE.into())];
-        let mut images = vec![ProfiledImage { image: image.into(), profiles }];
-        find_programs(&mut images, place, sysroot, &mut notes).unwrap();
+        let mut images = vec![ProfiledImage { image: word.unwrap_or(IMAGE).into(), profiles }];
+        find_programs(&mut images, named, (place, sysroot), &mut notes).unwrap();
         let [ProfiledImage { image, profiles }] = &images[..] else { panic!("{images:?}") };
         let name =
             |profile: &ProfilePath| profile.to_string().rsplit('/').next().map(str::to_owned).unwrap_or_default();
@@ -203,16 +237,16 @@ mod tests {
         let place = place("alone");
         write(&place.join("some.profile"), "/bin/some", 5, 1);
         assert_eq!(
-            found(&place, "some.profile"),
+            found(&place, Some("some.profile")),
             ("/bin/some".to_owned(), vec!["some.profile".to_owned()], String::new())
         );
-        let below = found_below(&place, Some(Path::new("copy")), "some.profile");
+        let below = found_below(&place, "copy", "some.profile");
         assert_eq!(below.0, "copy/bin/some");
         // A profile of a program without a name, and a program.
         write(&place.join("nameless"), "", 5, 1);
         fs::write(place.join("program"), b"\x7fELF").unwrap();
         for image in ["nameless", "program", "missing"] {
-            assert_eq!(found(&place, image), (image.to_owned(), vec![PROFILE.to_owned()], String::new()));
+            assert_eq!(found(&place, Some(image)), (image.to_owned(), vec![PROFILE.to_owned()], String::new()));
         }
         fs::remove_dir_all(place).unwrap();
     }
@@ -221,7 +255,7 @@ mod tests {
     fn a_run_that_goes_on_has_the_time_of_its_samples() {
         let mut side = SideFile::new(Word::W64);
         side.add_property(property::RATE, b"250").unwrap();
-        side.add_unwalked(gmon::side_file::CutReason::Unknown, 3).unwrap();
+        side.add_cut(gmon::side_file::CutReason::NO_STACK, 3).unwrap();
         assert_eq!(time_of(&side), 12_000_000);
         side.add_property(property::CPU, b"7").unwrap();
         assert_eq!(time_of(&side), 7);
@@ -238,24 +272,63 @@ mod tests {
         write(&run.join("cc1.1.78"), "/usr/lib/cc1", 30_000_000, 1);
         fs::write(run.join("cc1.1.78"), b"").unwrap();
         fs::write(run.join("broken.side"), b"no side file").unwrap();
-        let (image, profiles, notes) = found(&place, IMAGE);
+        let (image, profiles, notes) = found(&place, None);
         assert_eq!(image, "/usr/lib/cc1");
         assert_eq!(profiles, ["cc1.1", "cc1.1.77"]);
         let lines: Vec<_> = notes.lines().skip(1).collect();
         assert_eq!(lines, ["      2.03 s  /usr/lib/cc1 (59 processes)", "      1.50 s  /usr/bin/as (1 process)"]);
         for word in ["as", "/usr/bin/as"] {
-            assert_eq!(found(&place, word), ("/usr/bin/as".to_owned(), vec!["as.1".to_owned()], String::new()));
+            assert_eq!(found(&place, Some(word)), ("/usr/bin/as".to_owned(), vec!["as.1".to_owned()], String::new()));
         }
-        assert_eq!(found(&place, "ld").0, "ld");
+        assert_eq!(found(&place, Some("ld")).0, "ld");
         // A profile beside the program comes first.
         fs::write(place.join(PROFILE), b"gmon").unwrap();
-        assert_eq!(found(&place, IMAGE), (IMAGE.to_owned(), vec![PROFILE.to_owned()], String::new()));
+        assert_eq!(found(&place, None), (IMAGE.to_owned(), vec![PROFILE.to_owned()], String::new()));
         // The name of the directory means all that is in the directory.
-        assert_eq!(found(&place, DIRECTORY), ("/usr/lib/cc1".to_owned(), profiles.clone(), notes.clone()));
+        assert_eq!(found(&place, Some(DIRECTORY)), ("/usr/lib/cc1".to_owned(), profiles.clone(), notes.clone()));
         fs::rename(&run, place.join("elsewhere")).unwrap();
-        let (image, of_directory, listed) = found_below(&place, Some(Path::new("copy")), "elsewhere");
+        let (image, of_directory, listed) = found_below(&place, "copy", "elsewhere");
         assert_eq!((image.as_str(), of_directory), ("copy/usr/lib/cc1", profiles));
         assert_eq!(listed, notes.replace(DIRECTORY, "elsewhere").replace("NAME", "PROFILE"));
+        fs::remove_dir_all(place).unwrap();
+    }
+
+    #[test]
+    fn a_file_stands_for_the_program_with_its_build_id_and_then_for_one_with_its_name() {
+        let place = place("build");
+        let run = place.join(DIRECTORY);
+        let program = fs::read(std::env::current_exe().unwrap()).unwrap();
+        let text = image::identity(&program).unwrap().unwrap();
+        let build = match text.strip_prefix("headers:") {
+            Some(sum) => Identity::Headers(u64::from_str_radix(sum, 16).unwrap()),
+            None => Identity::BuildId(
+                (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect(),
+            ),
+        };
+        fs::write(place.join(IMAGE), &program).unwrap();
+        let own = fs::canonicalize(place.join(IMAGE)).unwrap();
+        let other = Identity::BuildId(vec![1; 20]);
+        write_build(&run.join("make.1"), "/usr/bin/make", Identity::BuildId(vec![2; 20]), 9_000, 1);
+        write_build(&run.join("a.out.1"), own.to_str().unwrap(), other.clone(), 8_000, 1);
+        // By its name, while no program has its build ID.
+        for word in [IMAGE, "./a.out"] {
+            let (image, profiles, notes) = found(&place, Some(word));
+            assert_eq!(
+                (image.as_str(), &profiles[..], &notes[..]),
+                (own.to_str().unwrap(), &["a.out.1".to_owned()][..], "")
+            );
+        }
+        write_build(&run.join("moved.1"), "/gone/moved", build, 7_000, 1);
+        let (image, profiles, notes) = found(&place, Some(IMAGE));
+        assert_eq!((image.as_str(), &profiles[..], &notes[..]), (IMAGE, &["moved.1".to_owned()][..], ""));
+        // Without a name, the program with the most CPU time.
+        assert_eq!(found(&place, None).0, "/usr/bin/make");
+        // A profile that the user names is not sought elsewhere.
+        let named = Named { image: true, profiles: true };
+        assert_eq!(
+            found_for(&place, Some(IMAGE), named, None),
+            (IMAGE.to_owned(), vec![PROFILE.to_owned()], String::new())
+        );
         fs::remove_dir_all(place).unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gmon_tests::{directory, gprof};
+use gmon_tests::{directory, gmon_run, gprof};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
@@ -82,6 +82,24 @@ fn gprof_under_another_name_has_a_page_and_completions() {
         let text = fs::read_to_string(made.join(completions)).unwrap();
         assert!(text.contains(rule), "{completions}: {text}");
     }
+}
+
+#[test]
+fn gmon_run_has_completions() {
+    for (shell, rule) in [("bash", " gmon-run\n"), ("zsh", "#compdef gmon-run\n"), ("fish", "complete -c gmon-run ")] {
+        let made = Command::new(gmon_run()).arg(format!("--generate={shell}")).output().unwrap();
+        assert!(made.status.success() && made.stderr.is_empty(), "{}", String::from_utf8_lossy(&made.stderr));
+        let text = String::from_utf8(made.stdout).unwrap();
+        assert!(text.contains(rule), "{shell}: {text}");
+        for option in ["hz", "wall", "threads", "live", "children", "only", "output"] {
+            assert!(
+                text.contains(&format!("--{option}")) || text.contains(&format!("-l {option}")),
+                "{shell}: {option}"
+            );
+        }
+    }
+    let refused = Command::new(gmon_run()).arg("--generate=html").output().unwrap();
+    assert_eq!((refused.status.code(), &refused.stdout[..]), (Some(125), &b""[..]));
 }
 
 #[test]

@@ -13,15 +13,19 @@ use gmon_tests::side::Side;
 use crate::support::{Symbols, calls, directory, library, read, root, ticks};
 
 /// A directory in which programs run under gmon-run.
-struct Place(PathBuf);
+pub(crate) struct Place(PathBuf);
 
 impl Place {
-    fn new(name: &str) -> Place {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn new(name: &str) -> Place {
         Place(directory(&format!("gmon-run-{name}")))
     }
 
     /// Compiles a program as its user would: without the options of this project.
-    fn compile(&self, source: &str, compiler: &str, flags: &[&str]) -> PathBuf {
+    pub(crate) fn compile(&self, source: &str, compiler: &str, flags: &[&str]) -> PathBuf {
         let program = self.0.join("program");
         let source = root().join("tests/programs").join(source);
         let made =
@@ -31,7 +35,7 @@ impl Place {
     }
 
     /// gmon-run with these options.
-    fn run(&self, options: &[&str]) -> Command {
+    pub(crate) fn run(&self, options: &[&str]) -> Command {
         let mut command = Command::new(gmon_tests::gmon_run());
         command.args(options).current_dir(&self.0).env("GMON_RUN_LIBRARY", library().join("libgmon-run.so"));
         command.env("LC_ALL", "C.UTF-8");
@@ -53,7 +57,7 @@ impl Place {
     }
 
     /// The only profile of a run.
-    fn profile(&self) -> (Profile, Side) {
+    pub(crate) fn profile(&self) -> (Profile, Side) {
         let profiles = self.profiles();
         let [path] = profiles.values().collect::<Vec<_>>()[..] else { panic!("{profiles:?}") };
         (read(path), Side::of(path))
@@ -182,7 +186,8 @@ fn the_processes_of_one_executable_become_one_sum() {
 fn gprof_reads_profiles_with_a_copy_of_the_machines_files() {
     let place = Place::new("sysroot");
     let at = |name: &str| place.0.join(name);
-    fs::write(at("work.c"), "int work(void) { volatile int n; for (n = 0; n < 100000000; n++) ; return n & 1; }").unwrap();
+    fs::write(at("work.c"), "int work(void) { volatile int n; for (n = 0; n < 100000000; n++) ; return n & 1; }")
+        .unwrap();
     fs::write(at("main.c"), "int work(void); int main(void) { return work(); }").unwrap();
     let directory = at("");
     for words in [
@@ -216,7 +221,8 @@ fn gprof_reads_profiles_with_a_copy_of_the_machines_files() {
     assert_eq!(text, whole);
     assert!(!messages.contains("warning"), "{messages}");
     // Without the copy, nothing is left to read.
-    let output = Command::new(gmon_tests::gprof()).args(["-b", "-p", "fetched"]).current_dir(&directory).output().unwrap();
+    let output =
+        Command::new(gmon_tests::gprof()).args(["-b", "-p", "fetched"]).current_dir(&directory).output().unwrap();
     assert!(!output.status.success(), "{output:?}");
 }
 

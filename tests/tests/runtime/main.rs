@@ -14,6 +14,7 @@ mod extremes;
 mod files;
 mod filters;
 mod gmon_run;
+mod gmon_run_processes;
 mod identity;
 mod live;
 mod lives;

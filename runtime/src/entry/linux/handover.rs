@@ -7,15 +7,15 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use crate::control::{is_ours, is_profiled, write_snapshot};
+use crate::control::{hold, is_ours, is_profiled, write_snapshot};
 use crate::mcount;
-use crate::os::{Errno, next_definition, set_errno};
+use crate::os::{Errno, effective_user, next_definition, set_errno};
 use crate::state::Inherited;
 
 /// The functions that are called under the names of this object. The order is that of [`NAMES`].
 static NEXT: Inherited<[AtomicUsize; NAMES.len()]> =
     Inherited::new("the C library's functions stay where they are", [const { AtomicUsize::new(0) }; NAMES.len()]);
-const NAMES: [&CStr; 13] = [
+const NAMES: [&CStr; 17] = [
     c"execve",
     c"execv",
     c"execvp",
@@ -29,11 +29,16 @@ const NAMES: [&CStr; 13] = [
     c"thrd_create",
     c"__register_atfork",
     c"__cxa_at_quick_exit",
+    c"setuid",
+    c"seteuid",
+    c"setreuid",
+    c"setresuid",
 ];
 pub(super) const PTHREAD_CREATE: usize = 9;
 pub(super) const THRD_CREATE: usize = 10;
 pub(super) const REGISTER_ATFORK: usize = 11;
 pub(super) const AT_QUICK_EXIT: usize = 12;
+const SETUID: usize = 13;
 
 /// Looks up all functions. Called at the start, because a look-up is not allowed everywhere.
 pub(super) fn find_next() {
@@ -52,12 +57,19 @@ pub(super) fn next(index: usize) -> usize {
     next.load(Relaxed)
 }
 
-/// Writes the profile, because the process may become another program. Returns the function with the number `index`
-/// that does so. If that function fails, the process goes on and writes the profile again at its end.
-pub(super) extern "C" fn before_exec(index: usize) -> usize {
+/// Prepares for the function with the number `index`, and returns the function. The process may become another program,
+/// so the profile is written; if that function fails, the process goes on and writes the profile again at its end. Or
+/// the superuser's process may become another user's, who may not create files in the directory, so the files are
+/// opened.
+pub(super) extern "C" fn before_passing(index: usize) -> usize {
+    const SUPERUSER: u32 = 0;
     // The child of a vfork shares its parent's profile.
     if is_ours() && is_profiled() {
-        write_snapshot();
+        if index < SETUID {
+            write_snapshot();
+        } else if effective_user() == SUPERUSER {
+            hold(true);
+        }
     }
     match next(index) {
         0 => no_such_function as *const () as usize,

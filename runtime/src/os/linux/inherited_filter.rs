@@ -9,54 +9,92 @@ use crate::text::decimal;
 /// A filter may end the process at any system call, so the question is asked with the calls that the dynamic linker has
 /// made before: openat, pread64, and close.
 pub(crate) fn inherited_filters() -> Option<u32> {
-    /// More than the part of the file up to the lines takes.
-    const ENOUGH: usize = 4096;
     let file = CURRENT.open_regular_for_reading(c"/proc/self/status").ok()?;
-    let mut bytes = [0; ENOUGH];
+    let mut lines = Lines::new();
+    let mut bytes = [0; 512];
     let mut length = 0;
-    while let Some(rest) = bytes.get_mut(length..).filter(|rest| !rest.is_empty())
-        && let Ok(number) = file.read_at(rest, length)
-        && number > 0
+    // The file has the groups of the user, which may be many, so it is read in parts.
+    while let Ok(number) = file.read_at(&mut bytes, length)
+        && let Some(part) = bytes.get(..number).filter(|part| !part.is_empty())
     {
         length += number;
+        lines.read(part);
     }
     let _ = file.close();
-    filters(bytes.get(..length)?)
+    lines.filters()
 }
 
-/// The number of filters in the kernel's file.
-fn filters(status: &[u8]) -> Option<u32> {
-    match number(status, b"\nSeccomp:\t")? {
-        0 => Some(0),
-        _ => Some(number(status, b"\nSeccomp_filters:\t").unwrap_or(1)),
+/// Reads the lines of the kernel's file that tell of filters.
+struct Lines {
+    /// The beginning of the line that is being read.
+    line: [u8; 40],
+    length: usize,
+    /// What the lines say that have been read.
+    mode: Option<u32>,
+    number: Option<u32>,
+}
+
+impl Lines {
+    fn new() -> Lines {
+        Lines { line: [0; 40], length: 0, mode: None, number: None }
     }
-}
 
-/// The number behind the beginning of a line.
-fn number(status: &[u8], beginning: &[u8]) -> Option<u32> {
-    let line = status.windows(beginning.len()).position(|window| window == beginning)?;
-    decimal(status.get(line + beginning.len()..)?.split(|byte| *byte == b'\n').next()?)
+    /// Reads the next bytes of the file.
+    fn read(&mut self, part: &[u8]) {
+        for byte in part {
+            if *byte == b'\n' {
+                let line = self.line.get(..self.length).unwrap_or_default();
+                let value = |name: &[u8]| line.strip_prefix(name).and_then(decimal);
+                self.mode = self.mode.or(value(b"Seccomp:\t"));
+                self.number = self.number.or(value(b"Seccomp_filters:\t"));
+                self.length = 0;
+            } else if let Some(place) = self.line.get_mut(self.length) {
+                *place = *byte;
+                self.length += 1;
+            }
+        }
+    }
+
+    /// The number of filters.
+    fn filters(&self) -> Option<u32> {
+        match self.mode? {
+            0 => Some(0),
+            _ => Some(self.number.unwrap_or(1)),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::filters;
+    use super::Lines;
+
+    /// The number of filters in a file that is read in parts of so many bytes.
+    fn filters(file: &[u8], size: usize) -> Option<u32> {
+        let mut lines = Lines::new();
+        file.chunks(size).for_each(|part| lines.read(part));
+        lines.filters()
+    }
 
     #[test]
     fn the_number_of_filters_is_in_the_kernels_file() {
-        let status =
-            |seccomp: &str| filters(format!("Name:\tx\nNoNewPrivs:\t1\n{seccomp}Speculation:\tno\n").as_bytes());
-        assert_eq!(status("Seccomp:\t0\nSeccomp_filters:\t0\n"), Some(0));
-        assert_eq!(status("Seccomp:\t2\nSeccomp_filters:\t12\n"), Some(12));
-        assert_eq!(status("Seccomp:\t2\n"), Some(1), "before Linux 5.9");
-        assert_eq!(status("Seccomp:\t1\n"), Some(1), "strict mode");
-        assert_eq!(status(""), None);
-        assert_eq!(status("Seccomp:\tx\n"), None);
+        let groups = "1000 ".repeat(20_000);
+        for size in [1, 7, 512, 1 << 20] {
+            let status = |seccomp: &str| {
+                let file = format!("Name:\tx\nGroups:\t{groups}\nNoNewPrivs:\t1\n{seccomp}Speculation:\tno\n");
+                filters(file.as_bytes(), size)
+            };
+            assert_eq!(status("Seccomp:\t0\nSeccomp_filters:\t0\n"), Some(0));
+            assert_eq!(status("Seccomp:\t2\nSeccomp_filters:\t12\n"), Some(12));
+            assert_eq!(status("Seccomp:\t2\n"), Some(1), "before Linux 5.9");
+            assert_eq!(status("Seccomp:\t1\n"), Some(1), "strict mode");
+            assert_eq!(status(""), None);
+            assert_eq!(status("Seccomp:\tx\n"), None);
+        }
     }
 
     #[test]
     fn this_process_has_the_filters_that_its_file_tells() {
         let file = std::fs::read("/proc/self/status").unwrap();
-        assert_eq!(super::inherited_filters(), filters(&file));
+        assert_eq!(super::inherited_filters(), filters(&file, 512));
     }
 }

@@ -2,7 +2,7 @@
 
 use core::arch::{global_asm, naked_asm};
 
-use super::super::handover::{before_exec, enter};
+use super::super::handover::{before_passing, enter};
 
 /// The first code of a thread: calls [`enter`] with the thread's place, and jumps to the function with its argument.
 #[unsafe(naked)]
@@ -22,12 +22,12 @@ pub(in super::super) unsafe extern "C" fn begin_thread() {
     )
 }
 
-// The functions that make the process another program. Each calls `before_exec` with its number in `handover::NAMES`,
-// and jumps to the function that `before_exec` returns, with the arguments as they were. No argument is in a vector
-// register.
+// The functions that make the process another program, and those that may make the process another user's. Each calls
+// `before_passing` with its number in `handover::NAMES`, and jumps to the function that `before_passing` returns, with
+// the arguments as they were. No argument is in a vector register.
 global_asm!(
     ".pushsection .text.execs,\"ax\",%progbits",
-    ".macro exec name, index",
+    ".macro passing name, index",
     "    .globl  \\name",
     "    .type   \\name, %function",
     "\\name:",
@@ -37,15 +37,19 @@ global_asm!(
     "    jmp     1f",
     "    .size   \\name, . - \\name",
     ".endm",
-    "exec execve, 0",
-    "exec execv, 1",
-    "exec execvp, 2",
-    "exec execvpe, 3",
-    "exec execl, 4",
-    "exec execle, 5",
-    "exec execlp, 6",
-    "exec fexecve, 7",
-    "exec execveat, 8",
+    "passing execve, 0",
+    "passing execv, 1",
+    "passing execvp, 2",
+    "passing execvpe, 3",
+    "passing execl, 4",
+    "passing execle, 5",
+    "passing execlp, 6",
+    "passing fexecve, 7",
+    "passing execveat, 8",
+    "passing setuid, 13",
+    "passing seteuid, 14",
+    "passing setreuid, 15",
+    "passing setresuid, 16",
     ".cfi_startproc",
     ".cfi_adjust_cfa_offset 8",
     "1:  push    rdi",
@@ -61,7 +65,7 @@ global_asm!(
     "    push    r9",
     ".cfi_adjust_cfa_offset 8",
     "    mov     edi, eax",
-    "    call    {before_exec}",
+    "    call    {before_passing}",
     "    mov     r11, rax",
     "    pop     r9",
     ".cfi_adjust_cfa_offset -8",
@@ -79,7 +83,7 @@ global_asm!(
     ".cfi_adjust_cfa_offset -8",
     "    jmp     r11",
     ".cfi_endproc",
-    ".purgem exec",
+    ".purgem passing",
     ".popsection",
-    before_exec = sym before_exec,
+    before_passing = sym before_passing,
 );
