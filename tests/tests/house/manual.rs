@@ -92,7 +92,10 @@ fn gmon_run_has_completions() {
         let text = String::from_utf8(made.stdout).unwrap();
         assert!(text.contains(rule), "{shell}: {text}");
         for option in ["hz", "wall", "threads", "live", "children", "only", "output"] {
-            assert!(text.contains(&format!("--{option}")) || text.contains(&format!("-l {option}")), "{shell}: {option}");
+            assert!(
+                text.contains(&format!("--{option}")) || text.contains(&format!("-l {option}")),
+                "{shell}: {option}"
+            );
         }
     }
     let refused = Command::new(gmon_run()).arg("--generate=html").output().unwrap();
