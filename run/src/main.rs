@@ -1,7 +1,7 @@
 //! The program `gmon-run`. The library does all the work.
 //!
-//! Rust's own start-up code would open descriptors 0 to 2 if they are closed, and would ignore SIGPIPE: the program would
-//! inherit both. So the C library calls this program directly.
+//! Rust's own start-up code would open descriptors 0 to 2 if they are closed, and would ignore SIGPIPE: the program
+//! would inherit both. So the C library calls `main` directly.
 #![no_main]
 
 use std::ffi::{c_char, c_int};

@@ -258,7 +258,8 @@ fn gmon_run_ends_as_the_program_ends() {
         assert!(message.contains(text), "{words:?}: {message}");
     };
     failed(&["no-such-program"], 127, "no-such-program: no such program");
-    failed(&["/etc/hostname"], 126, "cannot execute");
+    fs::write(place.0.join("text"), "text\n").unwrap();
+    failed(&["./text"], 126, "cannot execute");
     failed(&["--children=some", "true"], 125, "--children");
     failed(&[], 125, "PROGRAM");
 }
