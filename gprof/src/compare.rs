@@ -9,7 +9,7 @@ use crate::output;
 use crate::question::files::{Comparison, Output};
 use crate::question::options::Options;
 use crate::reports::list;
-use crate::sources::{self, Loaded};
+use crate::sources::{self, DebugFiles, Loaded};
 use crate::terminal::Terminal;
 use crate::terminal::progress::Progress;
 
@@ -23,7 +23,9 @@ pub(crate) fn report(
 ) -> Result<(), Error> {
     output::check(options, terminal)?;
     let base_options = sources::base_options(options, comparison)?;
-    let [base_loaded, loaded] = [sources::load(&base_options, progress)?, sources::load(options, progress)?];
+    let mut debug_files = DebugFiles::default();
+    let base_loaded = sources::load(&base_options, &mut debug_files, progress)?;
+    let loaded = sources::load(options, &mut debug_files, progress)?;
     // Measured times and estimates cannot be compared.
     let propagates = options.propagates || have_stacks_on_one_side(&base_loaded, &loaded, options, progress);
     let [base_options, options] = [base_options, options.clone()].map(|side| side.propagate(propagates));

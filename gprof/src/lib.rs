@@ -97,7 +97,7 @@ use cli::Request;
 use personalities::gnu_sum;
 use question::files::Output;
 use reports::list;
-use sources::write;
+use sources::{DebugFiles, write};
 use terminal::EscapingWriter;
 use terminal::pager::{self, Pager};
 use terminal::progress::Progress;
@@ -225,7 +225,11 @@ fn report_through_pager(
 ///
 /// If a file cannot be read, has a wrong format, or does not belong to the other files.
 pub fn load(options: &Options, warnings: &mut dyn Write) -> Result<Loaded, Error> {
-    sources::load(options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
+    sources::load(
+        options,
+        &mut DebugFiles::default(),
+        &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO),
+    )
 }
 
 /// Analyzes what was loaded as the options ask. Each warning is a line on `warnings`.
@@ -252,7 +256,7 @@ fn report(
     if let Some(contents) = sources::contents::read(options)? {
         return write_contents(&contents, options, out, terminal);
     }
-    let loaded = sources::load(options, progress)?;
+    let loaded = sources::load(options, &mut DebugFiles::default(), progress)?;
     if options.reports.sum && !options.sums_lines() {
         progress.tell("writing the sum");
         write::write_sum(loaded.profile(), &loaded, progress)?;

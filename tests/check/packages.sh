@@ -26,6 +26,9 @@ for part; do
         need gfortran gfortran  # Fortran in the matrices
         need bsdutils script    # creates pseudo-terminals
         need binutils ld ld.gold nm objdump objcopy readelf gprof
+        need dwz dwz            # debug files as distributions make and serve them
+        need xz-utils xz
+        need debuginfod debuginfod debuginfod-find
         need lld ld.lld         # the other linkers
         need mold ld.mold
         need bolt-16 llvm-bolt-16 # reads orders of functions

@@ -280,6 +280,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIRECTORY", help_heading = "Files")]
     pub(super) sysroot: Option<PathBuf>,
 
+    /// Fetch no debug files from the servers in DEBUGINFOD_URLS
+    #[arg(long, help_heading = "Files")]
+    pub(super) no_debuginfod: bool,
+
     /// Leave out shared objects, whose counts lie beside the program's profiles
     #[arg(long, help_heading = "Files")]
     pub(super) no_objects: bool,

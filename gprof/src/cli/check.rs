@@ -16,7 +16,7 @@ use super::requests::{self, number};
 use crate::error::Error;
 use crate::question::files::{Named, Output, known_form};
 use crate::question::format::Format;
-use crate::question::options::{Annotation, Limit, Options, Watch};
+use crate::question::options::{Annotation, DebugServers, Limit, Options, Watch};
 use crate::question::reports::{Argument, Asked, FILE_ORDER, FLAT, FUNCTION_ORDER, LINKER_ORDER, Reports};
 use crate::question::rules::{Compat, Rules};
 use crate::reports::list::REPORTS;
@@ -52,6 +52,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         file_map: reports.file(FILE_ORDER).map(PathBuf::from),
         debug_directories: arguments.debug_dir,
         sysroot: arguments.sysroot,
+        debug_servers: debug_servers(arguments.no_debuginfod, watch.is_some(), &rules),
         compat,
         rules,
         reports,
@@ -83,6 +84,20 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
 fn is_of_program_alone(arguments: &Arguments, reports: &Reports) -> bool {
     let has_order = [FUNCTION_ORDER, LINKER_ORDER, FILE_ORDER].iter().any(|order| reports.asked(order) == Asked::For);
     arguments.sum || has_order || arguments.external_symbol_table.is_some()
+}
+
+/// Whether debug files may be fetched. GNU gprof fetches none, and `--watch` would stand still meanwhile.
+fn debug_servers(is_unwanted: bool, watches: bool, rules: &Rules) -> DebugServers {
+    match std::env::var_os("DEBUGINFOD_URLS") {
+        Some(servers) if !servers.is_empty() && rules.fetches_debug_files && !watches => {
+            if is_unwanted {
+                DebugServers::Forbidden
+            } else {
+                DebugServers::Asked
+            }
+        }
+        _ => DebugServers::None,
+    }
 }
 
 fn limit(arguments: &Arguments) -> Result<Limit, Error> {
@@ -206,7 +221,7 @@ const LONGEST: f64 = 86_400.0;
 
 /// The options and operands that can stand beside `--watch`. All others choose reports, formats, or files that are not
 /// read again.
-const ALLOWED: [&str; 17] = [
+const ALLOWED: [&str; 18] = [
     "watch",
     "pid",
     "image",
@@ -221,6 +236,7 @@ const ALLOWED: [&str; 17] = [
     "profile_form",
     "debug_dir",
     "sysroot",
+    "no_debuginfod",
     "no_objects",
     "demangle",
     "no_demangle",

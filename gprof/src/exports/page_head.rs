@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use hmac_sha256::Hash;
+use sha2::{Digest, Sha256};
 
 use crate::sink::markup::escaped;
 
@@ -22,7 +22,7 @@ pub(super) fn write(title: &str, style: &str, script: &str, out: &mut dyn Write)
 
 /// The hash by which the page's policy names a script or a style.
 fn hash(text: &str) -> String {
-    BASE64_STANDARD.encode(Hash::hash(text.as_bytes()))
+    BASE64_STANDARD.encode(Sha256::digest(text))
 }
 
 /// Writes warnings at the head of a page.

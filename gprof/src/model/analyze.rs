@@ -1,5 +1,6 @@
 //! Makes an analysis of the files that were loaded.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use super::selection::Selections;
 use super::symbolize::{Symbolized, Symbolizer};
 use crate::error::Error;
 use crate::program::image::Image;
+use crate::program::image::address_space::Images;
 use crate::program::symbols::functions::Functions;
 use crate::program::symbols::sources::Sources;
 use crate::question::options::Options;
@@ -101,6 +103,7 @@ pub(crate) fn analyze<'a>(
         warn_if_empty(&analysis, !profile.blocks().is_empty(), &options.images, progress);
     }
     warn_without_lines(loaded, options, &analysis.wanted, progress);
+    warn_without_shared(images, progress);
     for (_, named) in images.iter().zip(&options.images).filter(|(image, _)| image.files.has_damaged_lines()) {
         let file = named.image.display();
         let _ = writeln!(
@@ -109,6 +112,18 @@ pub(crate) fn analyze<'a>(
         );
     }
     Ok(analysis)
+}
+
+/// Warns about debug information that images share with others, if some was needed and is missing. Images that lack the
+/// same file get one warning.
+fn warn_without_shared(images: &Images<'_>, warnings: &mut dyn Write) {
+    let mut told = HashSet::new();
+    for (image, path) in images.iter().zip(images.paths()) {
+        if let Some(why) = image.files.missing_names().filter(|why| told.insert(*why)) {
+            // A warning that cannot be written is dropped: nobody can read it.
+            let _ = writeln!(warnings, "gprof: warning: {}: {why}", path.display());
+        }
+    }
 }
 
 /// Warns if reports about lines need line tables, and no image has one, or an image has lines in stabs.

@@ -8,7 +8,7 @@ use super::rules::Rules;
 use crate::error::Error;
 use crate::question::files::{KnownForm, Named, Output, ProfilePath, ProfiledImage};
 use crate::question::format::Format;
-use crate::question::options::{Annotation, Choice, Limit, Options, Subject};
+use crate::question::options::{Annotation, Choice, DebugServers, Limit, Options, Subject};
 use crate::question::pattern::{Malformed, Pattern};
 use crate::question::reports::{Argument, BOUNDS, CALLERS, CONTEXTS, Reports};
 use crate::question::rules::Compat;
@@ -28,6 +28,7 @@ impl Options {
             file_map: None,
             debug_directories: Vec::new(),
             sysroot: None,
+            debug_servers: DebugServers::None,
             objects: true,
             thread: None,
             compat: Compat::None,
@@ -88,6 +89,14 @@ impl Options {
     #[must_use]
     pub fn sysroot(mut self, directory: impl Into<PathBuf>) -> Options {
         self.sysroot = Some(directory.into());
+        self
+    }
+
+    /// Sets whether `debuginfod-find` fetches the debug files that this machine does not have; the default is false. A
+    /// command line sets this if the environment has DEBUGINFOD_URLS, unless it has `--no-debuginfod`.
+    #[must_use]
+    pub fn debuginfod(mut self, fetches: bool) -> Options {
+        self.debug_servers = if fetches { DebugServers::Asked } else { DebugServers::None };
         self
     }
 
@@ -281,6 +290,7 @@ mod tests {
             // What comes from the environment is the command line's alone.
             let mut options = Options::parse(words).unwrap();
             (options.pager, options.annotation.directories) = (None, Vec::new());
+            options.debug_servers = DebugServers::None;
             options
         };
         let new = || Options::new("prog", ["gmon.out"]);

@@ -9,7 +9,7 @@ use gmon_demangle::Style;
 use super::files::{Comparison, KnownForm, Named, Output, ProfiledImage};
 use super::format::Format;
 use super::pattern::{Pattern, Spec, What};
-use super::reports::{GRAPH, Reports, STATS, Wanted};
+use super::reports::{Asked, GRAPH, Reports, SOURCE, STATS, Wanted};
 use super::rules::{Compat, Dialect, Rules};
 use crate::terminal::pager;
 
@@ -99,6 +99,18 @@ pub struct Annotation {
     pub separate: bool,
 }
 
+/// Whether servers of debug files may be asked for the files that this machine does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DebugServers {
+    /// The user has set no servers.
+    #[default]
+    None,
+    /// The user has set servers, and does not want them (`--no-debuginfod`).
+    Forbidden,
+    /// The user has set servers.
+    Asked,
+}
+
 /// What a report is about, and which reports to write.
 ///
 /// [`Options::new`] starts without a command line, [`Options::parse`] reads the words of a command line.
@@ -120,6 +132,8 @@ pub struct Options {
     pub(crate) debug_directories: Vec<PathBuf>,
     /// The directory below which the files of the profiled machine lie (`--sysroot`).
     pub(crate) sysroot: Option<PathBuf>,
+    /// Whether debug files may be fetched.
+    pub(crate) debug_servers: DebugServers,
     /// Whether reports include the shared objects whose counts the runs left.
     pub(crate) objects: bool,
     /// The name or number of the only thread to report.
@@ -239,6 +253,14 @@ impl Options {
     pub(crate) fn has_footer(&self, wanted: &Wanted) -> bool {
         // With `--stats`, the reports contain this already.
         self.rules.has_footer && wanted.shows().times && !wanted.has(STATS) && !self.brief
+    }
+
+    /// Whether reports show what only debug information tells: lines, source files, and inlined functions. Profiles may
+    /// need it in other cases too.
+    #[must_use]
+    pub(crate) fn needs_debug_information(&self) -> bool {
+        let is_annotated = self.reports.asked(SOURCE) == Asked::For || self.annotation.times;
+        self.by_line || self.inlines || self.file_names || self.makes_page() || is_annotated
     }
 
     /// Whether choices or reports need the source lines of functions.

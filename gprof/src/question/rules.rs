@@ -124,6 +124,8 @@ pub struct Rules {
     /// Whether a footer says how much of the profiles the reports account for. GNU and the layout of `-T` have no
     /// footer.
     pub has_footer: bool,
+    /// Whether debug files may be fetched from servers. GNU gprof fetches none.
+    pub fetches_debug_files: bool,
     /// Whether the profiles of shared objects that a run left are part of the report. GNU knows the program alone.
     pub reads_shared_objects: bool,
     /// Whether a sum (`-s`) has the calls of lines, and reports beside the sum are by line: GNU's are.
@@ -172,6 +174,7 @@ impl Rules {
         symbols: Policy::Full,
         demangling: gmon_demangle::Compat::None,
         has_footer: true,
+        fetches_debug_files: true,
         reads_shared_objects: true,
         sums_lines: false,
         orders_files_by_line: false,
@@ -207,6 +210,7 @@ impl Rules {
         symbols: Policy::Compat,
         demangling: gmon_demangle::Compat::Gnu,
         has_footer: false,
+        fetches_debug_files: false,
         reads_shared_objects: false,
         sums_lines: true,
         orders_files_by_line: true,

@@ -123,22 +123,33 @@ pub(super) struct ImageRuns {
     pub(super) mismatches: Vec<String>,
 }
 
-impl ImageRuns {
-    /// Reads the profiles of an image, and the files beside them. Warns about files that do not belong together.
-    /// `units` has the sample units of other images.
-    ///
-    /// # Errors
-    ///
-    /// When a profile cannot be read, is damaged, or is not compatible with the other profiles.
+/// What the runs of one image left, before the warnings about the image: the samples tell which image deserves a search
+/// for its symbols.
+pub(super) struct UntoldRuns {
+    sum: ProfileSum,
+    sides: Sides,
+    objects: SharedObjects,
+    /// The files beside each profile.
+    files: Vec<RunFiles>,
+    /// The identity of the image, if the image could be read.
+    identity: Option<Option<String>>,
+    /// Whether profiles of other builds and programs are left out of the sum.
+    leaves_out_others: bool,
+    /// Whether all profiles are left out.
+    is_empty: bool,
+    failure: Option<Error>,
+}
+
+impl UntoldRuns {
+    /// Reads the profiles of an image, and the files beside them. `units` has the sample units of other images.
     pub(super) fn read(
         options: &Options,
         named: &ProfiledImage,
         (file, image): (&ImageFile, &Image<'_>),
         units: &Accumulator,
         progress: &mut Progress<'_>,
-    ) -> Result<ImageRuns, Error> {
-        let identity = image::identity(&file.bytes);
-        let own = identity.as_ref().ok().and_then(Option::as_deref);
+    ) -> UntoldRuns {
+        let identity = image::identity(&file.bytes).ok();
         let hints = options.known_form.hints(image.hints);
         let reading = Reading {
             hints,
@@ -146,7 +157,7 @@ impl ImageRuns {
             sampled: image.sampled.clone(),
             code: image.code.clone(),
             calls: Some(CallCheck::new(image, CodeBytes::new(image, file.unread.as_ref()))),
-            identity: own,
+            identity: identity.as_ref().and_then(Option::as_deref),
             with_objects: options.objects && options.images.len() == 1,
             with_sides: options.rules.reads_shared_objects,
             leaves_out_others: options.reports.sum && options.rules.reads_shared_objects,
@@ -164,23 +175,46 @@ impl ImageRuns {
             true => objects(options, &reading, &listed(&named.profiles, &files), (&sum, &sides.files), progress),
             false => SharedObjects::default(),
         };
+        let is_empty = !files.is_empty() && files.iter().all(|beside| reading.leaves_out(beside));
+        let leaves_out_others = reading.leaves_out_others;
+        UntoldRuns { sum, sides, objects, files, identity, leaves_out_others, is_empty, failure }
+    }
+
+    /// Whether the profiles have samples.
+    pub(super) fn have_samples(&self) -> bool {
+        self.sum.samples > 0
+    }
+
+    /// Warns about the image, and about files that do not belong together.
+    ///
+    /// # Errors
+    ///
+    /// When a profile could not be read, is damaged, or is not compatible with the other profiles.
+    pub(super) fn tell(
+        self,
+        named: &ProfiledImage,
+        (file, image): (&ImageFile, &Image<'_>),
+        progress: &mut Progress<'_>,
+    ) -> Result<ImageRuns, Error> {
+        let UntoldRuns { sum, sides, objects, files, .. } = self;
         file.tell(progress);
+        file.warn_of_damage(image, progress);
         if let Some(warning) = image.warning() {
             let _ = writeln!(progress, "gprof: warning: {}: {warning}", file.path.display());
         }
         let mut mismatches = sum.mismatches.clone();
         tell(&mismatches, progress);
         tell(sum.files.iter().flat_map(|file| &file.warnings), progress);
-        if let Some(error) = failure {
+        if let Some(error) = self.failure {
             return Err(error);
         }
-        if identity.is_ok() {
-            let others = if reading.leaves_out_others { Doubts::LeftOut } else { Doubts::Reported };
-            let found = find_other_builds((&file.path, own), &named.profiles, &files, others);
+        if let Some(own) = &self.identity {
+            let others = if self.leaves_out_others { Doubts::LeftOut } else { Doubts::Reported };
+            let found = find_other_builds((&file.path, own.as_deref()), &named.profiles, &files, others);
             tell(&found, progress);
             mismatches.extend(found);
         }
-        if !files.is_empty() && files.iter().all(|beside| reading.leaves_out(beside)) {
+        if self.is_empty {
             return Err(Error::NothingToAdd { image: file.path.display().to_string() });
         }
         Ok(ImageRuns { sum, sides, objects, mismatches })

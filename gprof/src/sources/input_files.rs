@@ -74,6 +74,13 @@ impl ImageFile {
         }
     }
 
+    /// Warns about parts of the image that cannot be read.
+    pub(super) fn warn_of_damage(&self, image: &Image<'_>, warnings: &mut dyn Write) {
+        if let Some(damage) = &image.damage {
+            let _ = writeln!(warnings, "gprof: warning: {}: {damage}", self.path.display());
+        }
+    }
+
     /// Parses the image, and finds its debug information if that is in a separate file.
     ///
     /// # Errors
@@ -82,10 +89,19 @@ impl ImageFile {
     pub(super) fn parse_image(&self, options: &Options) -> Result<Image<'_>, Error> {
         let policy = options.rules.symbols;
         let mut image = self.parse_with(policy)?;
-        let system = files::below(options.sysroot.as_deref(), Path::new(DEFAULT_DIRECTORY));
-        let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();
-        image.find_debug_file(&self.path, &directories, policy, &self.storage);
+        image.find_debug_file(&self.path, &debug_directories(options), policy, &self.storage);
         Ok(image)
+    }
+
+    /// Adds a debug file that was not on this machine. A file of another build is ignored.
+    pub(super) fn add_debug_file<'data>(
+        &'data self,
+        image: &mut Image<'data>,
+        options: &Options,
+        path: &Path,
+        bytes: Vec<u8>,
+    ) {
+        image.add_debug_file(path, bytes, &debug_directories(options), options.rules.symbols, &self.storage);
     }
 
     /// Parses the image, with the symbols that a policy selects.
@@ -97,6 +113,12 @@ impl ImageFile {
         let image = Image::parse(&self.bytes, policy, &self.storage);
         image.map_err(|source| Error::Image { file: self.path.display().to_string(), source })
     }
+}
+
+/// The directories of debug files, in the order in which they are searched.
+fn debug_directories(options: &Options) -> Vec<PathBuf> {
+    let system = files::below(options.sysroot.as_deref(), Path::new(DEFAULT_DIRECTORY));
+    options.debug_directories.iter().cloned().chain([system]).collect()
 }
 
 /// All files that a [`super::Loaded`] borrows from.

@@ -1,14 +1,15 @@
 //! Reads images with their profiles, and the files beside the profiles.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{iter, mem};
 
 use gmon::side_file::{Place, SideFile};
 use gmon::{Accumulator, Profile};
 
-use super::image_runs::{ImageRuns, tell};
+use super::debug_files::DebugFiles;
+use super::image_runs::{ImageRuns, UntoldRuns, tell};
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{Loaded, LoadedSides, Parsed, ParsedFiles};
 use super::profile_file::{FileInfo, ProfileSum};
@@ -23,7 +24,6 @@ use crate::error::Error;
 use crate::program::image::Image;
 use crate::program::image::address_space::{Images, TooLarge};
 use crate::program::symbols::file_map::FileMap;
-use crate::question::files::ProfiledImage;
 use crate::question::options::Options;
 use crate::question::reports::Contents;
 use crate::terminal::progress::Progress;
@@ -62,6 +62,13 @@ struct Profiled<'data> {
     profiles: Vec<Profile>,
 }
 
+impl<'data> Profiled<'data> {
+    fn iter(&self) -> impl Iterator<Item = (&Path, &Image<'data>, &Profile)> {
+        let images = self.images.iter().zip(&self.profiles);
+        images.map(|((path, image), profile)| (path.as_path(), image, profile))
+    }
+}
+
 /// The number of mismatches that outputs list. Thousands of profiles may be of another program.
 const MOST_MISMATCHES: usize = 10;
 
@@ -97,19 +104,27 @@ impl<'o> Loading<'o> {
     pub(super) fn parse_files<'data>(
         &mut self,
         files: &'data InputFiles,
+        debug_files: &mut DebugFiles,
         progress: &mut Progress<'_>,
     ) -> Result<Parsed<'data>, Error> {
         let file_map = self.file_map(files)?;
         let mut profiled = Profiled::default();
         let mut objects = Vec::new();
         for (number, (named, file)) in self.options.images.iter().zip(&files.named).enumerate() {
-            let image = file.parse_image(self.options)?;
-            let (profile, found) = self.runs(number, (named, file), &image, progress)?;
+            let mut image = file.parse_image(self.options)?;
+            let untold = UntoldRuns::read(self.options, named, (file, &image), &self.units, progress);
+            if untold.have_samples() {
+                debug_files.complete(self.options, file, &mut image, progress);
+            }
+            let (profile, found) = self.take_runs(number, untold.tell(named, (file, &image), progress)?);
             profiled.images.push((file.path.clone(), image));
             profiled.profiles.push(profile);
             objects.extend(found);
         }
-        self.shared_objects(files, objects, &mut profiled, progress);
+        self.shared_objects(files, objects, &mut profiled, debug_files, progress);
+        let OutsideImages { kernel, vdso, elsewhere, .. } = self.outside_images;
+        let outside = [kernel, vdso, elsewhere].into_iter().fold(0, u64::saturating_add);
+        debug_files.tell(self.options, profiled.iter(), outside, progress);
         let Profiled { images, profiles } = profiled;
         let images = Images::new(images, &profiles);
         let images = images.map_err(|TooLarge { file }| Error::TooLarge { file: file.display().to_string() })?;
@@ -124,7 +139,8 @@ impl<'o> Loading<'o> {
         let (mut profiles, mut objects) = (Vec::new(), Vec::new());
         let named = self.options.images.iter().zip(&files.named).zip(images.iter());
         for (number, ((named, file), image)) in named.enumerate() {
-            let (profile, found) = self.runs(number, (named, file), image, progress)?;
+            let untold = UntoldRuns::read(self.options, named, (file, image), &self.units, progress);
+            let (profile, found) = self.take_runs(number, untold.tell(named, (file, image), progress)?);
             profiles.push(profile);
             objects.extend(found);
         }
@@ -227,16 +243,10 @@ impl<'o> Loading<'o> {
         map.map(Some).map_err(|source| Error::Map { file: path.display().to_string(), source })
     }
 
-    /// Reads the profiles of an image that the user named. Returns their sum, and the shared objects of the runs.
-    fn runs(
-        &mut self,
-        number: usize,
-        (named, file): (&ProfiledImage, &ImageFile),
-        image: &Image<'_>,
-        progress: &mut Progress<'_>,
-    ) -> Result<(Profile, Vec<SharedObject>), Error> {
-        let ImageRuns { sum, sides, objects, mismatches } =
-            ImageRuns::read(self.options, named, (file, image), &self.units, progress)?;
+    /// Takes what the runs of an image left that the user named. Returns the sum of their profiles, and their shared
+    /// objects.
+    fn take_runs(&mut self, number: usize, runs: ImageRuns) -> (Profile, Vec<SharedObject>) {
+        let ImageRuns { sum, sides, objects, mismatches } = runs;
         self.mismatches.extend(mismatches);
         let SharedObjects { objects, images, calls, outside_images } = objects;
         // Without a report on shared objects, only the program has an image.
@@ -248,7 +258,7 @@ impl<'o> Loading<'o> {
         self.conservation.append(sides.conservation);
         self.outside_images.add(&outside_images);
         self.calls = calls;
-        Ok((self.add_sum(sum), objects))
+        (self.add_sum(sum), objects)
     }
 
     /// Takes what is known about the files of an image's profiles, and returns the sum of the profiles.
@@ -267,13 +277,18 @@ impl<'o> Loading<'o> {
         files: &'data InputFiles,
         mut objects: Vec<SharedObject>,
         profiled: &mut Profiled<'data>,
+        debug_files: &mut DebugFiles,
         progress: &mut Progress<'_>,
     ) {
         let file = |object: &mut SharedObject| ImageFile::new(object.path.clone(), mem::take(&mut object.bytes));
         let object_files = files.shared_objects.get_or_init(|| objects.iter_mut().map(file).collect());
         for (object, file) in objects.into_iter().zip(object_files) {
-            let image = file.parse_image(self.options);
-            if image.is_ok() {
+            let mut image = file.parse_image(self.options);
+            if let Ok(image) = &mut image {
+                if object.samples > 0 {
+                    debug_files.complete(self.options, file, image, progress);
+                }
+                file.warn_of_damage(image, progress);
                 tell(&object.sum.mismatches, progress);
                 self.mismatches.extend_from_slice(&object.sum.mismatches);
             }

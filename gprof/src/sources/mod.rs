@@ -6,6 +6,7 @@
 
 pub(crate) mod bsd;
 pub(crate) mod contents;
+mod debug_files;
 mod image_runs;
 mod input_files;
 mod loaded;
@@ -23,6 +24,7 @@ pub mod stacks;
 mod threads;
 pub(crate) mod write;
 
+pub(crate) use debug_files::DebugFiles;
 pub use loaded::Loaded;
 pub use shared_objects::OutsideImages;
 
@@ -41,16 +43,20 @@ use input_files::{ImageFile, InputFiles};
 use loaded::{Parsed, ParsedFiles};
 use loading::Loading;
 
-/// Reads all input files of a report. Warnings go to `progress`.
+/// Reads all input files of a report. Warnings go to `progress`. `debug_files` serves all reports of one run.
 ///
 /// # Errors
 ///
 /// When a file cannot be read, has the wrong type, or is not compatible with the other files.
-pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
+pub(crate) fn load(
+    options: &Options,
+    debug_files: &mut DebugFiles,
+    progress: &mut Progress<'_>,
+) -> Result<Loaded, Error> {
     progress.tell("reading the program");
     let files = InputFiles::read(options)?;
     let mut loading = Loading::new(options);
-    let parsed = ParsedFiles::try_new(files, |files| loading.parse_files(files, progress))?;
+    let parsed = ParsedFiles::try_new(files, |files| loading.parse_files(files, debug_files, progress))?;
     let loaded = loading.finish(Arc::new(parsed));
     if options.strict && !loaded.mismatches.is_empty() { Err(Error::Mismatch) } else { Ok(loaded) }
 }

@@ -65,9 +65,14 @@ impl ProfileFile {
 
     /// The number of samples; 0 if their sum is negative.
     pub(super) fn samples(&self) -> u64 {
-        let totals = self.profile.histograms().iter().map(|histogram| u64::try_from(histogram.total()).unwrap_or(0));
-        totals.fold(0, u64::saturating_add)
+        samples(&self.profile)
     }
+}
+
+/// The number of samples of a profile; 0 if their sum is negative.
+pub(super) fn samples(profile: &Profile) -> u64 {
+    let totals = profile.histograms().iter().map(|histogram| u64::try_from(histogram.total()).unwrap_or(0));
+    totals.fold(0, u64::saturating_add)
 }
 
 /// Reads the bytes of a profile.
@@ -219,6 +224,8 @@ pub(super) struct ProfileSum {
     pub(super) contents: Contents,
     /// The contents of each file.
     pub(super) files: Vec<FileInfo>,
+    /// The number of samples in the image that the profiles of files have.
+    pub(super) samples: u64,
     /// The number of samples outside the image that the profiles had.
     pub(super) elsewhere: u64,
     /// Warnings about profiles that do not match the image.
@@ -237,6 +244,7 @@ impl ProfileSum {
     ///
     /// When the profile is not compatible with the earlier profiles of this image or of another image.
     pub(super) fn add(&mut self, path: &ProfilePath, file: ProfileFile, mismatch: Option<String>) -> Result<(), Error> {
+        self.samples = self.samples.saturating_add(file.samples());
         let ProfileFile { profile, contents, info, elsewhere, .. } = file;
         self.elsewhere = self.elsewhere.saturating_add(elsewhere);
         self.files.push(info);
@@ -272,6 +280,7 @@ impl ProfileSum {
         self.sum.add(later.sum.finish_in_order()).ok()?;
         self.units.add(later.units.finish()).ok()?;
         self.contents.join(later.contents);
+        self.samples = self.samples.saturating_add(later.samples);
         self.elsewhere = self.elsewhere.saturating_add(later.elsewhere);
         self.files.extend(later.files);
         self.mismatches.extend(later.mismatches);

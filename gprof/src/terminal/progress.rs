@@ -96,6 +96,18 @@ impl<'a> Progress<'a> {
             let _ = writeln!(self, "gprof: {what}");
             return;
         };
+        self.draw_at_once(what, width);
+    }
+
+    /// Shows what the run does now, without the wait before other progress: the step may take long, or asks another
+    /// program.
+    pub fn tell_now(&mut self, what: &str) {
+        if let Some(width) = self.width {
+            self.draw_at_once(what, width);
+        }
+    }
+
+    fn draw_at_once(&mut self, what: &str, width: usize) {
         self.is_shown = true;
         let line = terminal::visible(&format!("gprof: {what}")).into_owned();
         let line: String = line.chars().take(width.saturating_sub(1)).collect();
@@ -279,6 +291,18 @@ mod tests {
             let clock = || Duration::ZERO;
             let mut progress = Progress::new(&mut out, &terminal(width), &clock);
             progress.wait_for("waiting for a\nb");
+            progress.clear();
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_step_that_may_take_long_is_told_on_a_terminal_alone() {
+        for (width, expected) in [(None, ""), (Some(15), "\r\x1b[Kgprof: fetchin\r\x1b[K")] {
+            let mut out = Vec::new();
+            let clock = || Duration::ZERO;
+            let mut progress = Progress::new(&mut out, &terminal(width), &clock);
+            progress.tell_now("fetching a file");
             progress.clear();
             assert_eq!(String::from_utf8(out).unwrap(), expected);
         }

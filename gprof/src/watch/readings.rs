@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::model;
 use crate::model::moment::Moment;
 use crate::reports::list;
-use crate::sources::{self, Loaded};
+use crate::sources::{self, DebugFiles, Loaded};
 use crate::terminal::Terminal;
 use crate::terminal::progress::Progress;
 
@@ -49,7 +49,7 @@ pub(super) fn show(target: &Target, display: &mut dyn Display) -> Result<(), Err
         let image = target.image_stamp();
         let before = target.profile_stamps();
         let (loaded, warnings) = warned(|progress| match fs::metadata(target.profile()) {
-            Ok(_) => sources::load(&target.options, progress),
+            Ok(_) => sources::load(&target.options, &mut DebugFiles::default(), progress),
             Err(source) => Err(Error::Read { file: target.profile().display().to_string(), source }),
         });
         let next = match loaded {

@@ -4,6 +4,7 @@
 
 mod clients;
 mod clusters;
+mod debug_packages;
 mod difference;
 mod exports;
 mod foreign_images;

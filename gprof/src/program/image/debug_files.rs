@@ -60,7 +60,7 @@ fn read_if(path: PathBuf, is_right: impl Fn(&[u8], Option<&[u8]>) -> bool) -> Op
 }
 
 /// The relative path for a build ID: its first byte is the directory.
-fn id_path(id: &[u8]) -> Option<PathBuf> {
+pub(super) fn id_path(id: &[u8]) -> Option<PathBuf> {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (first, rest) = id.split_at_checked(1)?;
     let is_sane = (1..=64).contains(&rest.len());

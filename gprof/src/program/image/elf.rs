@@ -20,6 +20,19 @@ pub(super) struct DebugLinks<'data> {
     pub(super) link: Option<(&'data [u8], u32)>,
     /// Whether the debug file may be in a bundle beside the program (`prog.dSYM`).
     pub(super) has_bundle: bool,
+    /// The file that the debug information of this file shares with other files.
+    pub(super) shared: Option<SharedLink<'data>>,
+    /// The ID of this file, if other files share it and DWARF 5 says so.
+    pub(super) shared_id: Option<&'data [u8]>,
+}
+
+/// A link to debug information that several files share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SharedLink<'data> {
+    /// The path of the shared file.
+    pub(super) name: &'data [u8],
+    /// The ID of the shared file, usually its build ID.
+    pub(super) id: &'data [u8],
 }
 
 /// Whether a file begins as an ELF file.
@@ -121,7 +134,12 @@ where
             None
         });
         let link = self.section(b".gnu_debuglink").and_then(|(_, bytes)| debug_link(bytes, self.endian));
-        DebugLinks { build_id, link, has_bundle: false }
+        let content = |name: &[u8]| self.section(name).map(|(_, bytes)| bytes);
+        let by_dwarf_5 = content(b".debug_sup").and_then(|bytes| supplement_link(bytes, self.endian));
+        let shared = content(b".gnu_debugaltlink").and_then(alternate_link);
+        let shared = shared.or(by_dwarf_5.filter(|(is_shared, _)| !is_shared).map(|(_, link)| link));
+        let shared_id = by_dwarf_5.filter(|(is_shared, _)| *is_shared).map(|(_, link)| link.id);
+        DebugLinks { build_id, link, has_bundle: false, shared, shared_id }
     }
 
     /// A section and its content; `None` if the section is absent, damaged or compressed.
@@ -152,6 +170,26 @@ pub(super) fn debug_link(bytes: &[u8], endian: Endianness) -> Option<(&[u8], u32
     let sum = *bytes.get((name.len() + 1).next_multiple_of(4)..)?.first_chunk()?;
     let is_little = endian == Endianness::Little;
     Some((name, if is_little { u32::from_le_bytes(sum) } else { u32::from_be_bytes(sum) }))
+}
+
+/// Parses the content of `.gnu_debugaltlink`: the path of the shared file, and its build ID.
+fn alternate_link(bytes: &[u8]) -> Option<SharedLink<'_>> {
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    let (name, id) = (bytes.get(..end)?, bytes.get(end + 1..)?);
+    (!name.is_empty() && !id.is_empty()).then_some(SharedLink { name, id })
+}
+
+/// Parses the content of `.debug_sup`, the link of DWARF 5, and whether the section is in the shared file itself.
+fn supplement_link(bytes: &[u8], endian: Endianness) -> Option<(bool, SharedLink<'_>)> {
+    let (version, rest) = bytes.split_first_chunk()?;
+    let version =
+        if endian == Endianness::Little { u16::from_le_bytes(*version) } else { u16::from_be_bytes(*version) };
+    let (is_shared, rest) = rest.split_first()?;
+    let end = rest.iter().position(|byte| *byte == 0)?;
+    // The length is a LEB128 number. IDs are shorter than 128 bytes, so it has one byte.
+    let (length, id) = rest.get(end + 1..)?.split_first()?;
+    let link = SharedLink { name: rest.get(..end)?, id: id.get(..usize::from(*length))? };
+    (version == 5 && !link.id.is_empty()).then_some((*is_shared != 0, link))
 }
 
 /// Whether the file has segments, and none of them is the index of unwind tables.
@@ -214,4 +252,30 @@ where
 pub(crate) fn padded_build_id(digits: &str) -> String {
     let width = digits.len().next_multiple_of(8);
     format!("{digits:0<width$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_to_shared_files() {
+        let link = SharedLink { name: b"../x", id: &[0xab, 0, 1] };
+        assert_eq!(alternate_link(b"../x\0\xab\0\x01"), Some(link));
+        assert_eq!([&b"../x\0"[..], b"\0\xab", b"../x", b""].map(alternate_link), [None; 4]);
+    }
+
+    #[test]
+    fn links_of_dwarf_5() {
+        let link = SharedLink { name: b"x", id: &[0xab, 0] };
+        let little = |bytes: &'static [u8]| supplement_link(bytes, Endianness::Little);
+        assert_eq!(little(b"\x05\0\0x\0\x02\xab\0"), Some((false, link)));
+        assert_eq!(little(b"\x05\0\x01x\0\x02\xab\0"), Some((true, link)));
+        assert_eq!(supplement_link(b"\0\x05\0x\0\x02\xab\0", Endianness::Big), Some((false, link)));
+        for damaged in
+            [&b"\x04\0\0x\0\x02\xab\0"[..], b"\x05\0\0x\0\x03\xab\0", b"\x05\0\0x\0\0", b"\x05\0\0x", b"\x05"]
+        {
+            assert_eq!(little(damaged), None, "{damaged:?}");
+        }
+    }
 }

@@ -65,6 +65,11 @@ pub(super) trait Format<'data> {
     /// The links to the separate debug file.
     fn links(&self) -> DebugLinks<'data>;
 
+    /// The compressed image with the symbols that are left of a stripped file.
+    fn mini_debug_info(&self) -> Option<&'data [u8]> {
+        None
+    }
+
     /// The identity by which files beside a profile name the program.
     fn identity(&self) -> Option<String>;
 
@@ -139,6 +144,10 @@ where
 
     fn links(&self) -> DebugLinks<'data> {
         File::links(self)
+    }
+
+    fn mini_debug_info(&self) -> Option<&'data [u8]> {
+        self.section(b".gnu_debugdata").map(|(_, bytes)| bytes)
     }
 
     fn identity(&self) -> Option<String> {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use addr2line::{Context, FrameIter, LookupContinuation, LookupResult};
-use gimli::Dwarf;
+use gimli::{Dwarf, Section};
 
 use super::debug_files::Units;
 use super::limits;
@@ -46,13 +46,19 @@ fn is_c(language: Option<gimli::DwLang>) -> bool {
 const DEEPEST: usize = 1000;
 
 impl<'a> Frames<'a> {
-    /// `split` has the units that are in other files.
+    /// `shared` is the debug information that the image shares with others, and `split` has the units that are in
+    /// other files.
     pub(super) fn new(
         sections: &'a Sections<'_>,
+        shared: Option<Dwarf<Reader<'a>>>,
         split: impl FnOnce(&Dwarf<Reader<'a>>) -> Units<'a>,
     ) -> Option<Frames<'a>> {
-        let dwarf = Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
-        if !limits::is_within_limits(sections, &dwarf) {
+        let mut dwarf = Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
+        if let Some(shared) = shared {
+            dwarf.set_sup(shared);
+        }
+        let shared_strings = || dwarf.sup().map_or(&[][..], |shared| shared.debug_str.reader().slice());
+        if !limits::is_within_limits(sections, &dwarf, &shared_strings) {
             return None;
         }
         let left = usize::try_from(sections.len()).unwrap_or(usize::MAX).saturating_mul(16).saturating_add(ROOM);

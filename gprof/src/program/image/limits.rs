@@ -10,7 +10,7 @@ use gimli::{
 };
 
 use super::sections::{Reader, Sections};
-use super::units::{self, Header, Work};
+use super::units::{self, Header, SharedStrings, Work};
 
 /// The maximum depth of entries.
 const DEEPEST: isize = 1000;
@@ -21,10 +21,15 @@ const DEEPEST_INLINED: usize = 128;
 /// The maximum length of a name in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// Whether reading the debug information entry by entry takes work in proportion to its length.
-pub(super) fn is_within_limits(sections: &Sections<'_>, dwarf: &Dwarf<Reader<'_>>) -> bool {
+/// Whether reading the debug information entry by entry takes work in proportion to its length. `shared_strings`
+/// returns the strings that the file shares with others.
+pub(super) fn is_within_limits<'a>(
+    sections: &'a Sections<'_>,
+    dwarf: &Dwarf<Reader<'a>>,
+    shared_strings: SharedStrings<'_, 'a>,
+) -> bool {
     let judge = WorkCounter { dwarf, address_size: sections.address_size };
-    units::walk(sections, |header, abbreviations, root, work| {
+    units::walk(sections, shared_strings, |header, abbreviations, root, work| {
         let encoding = header.encoding();
         let lists = DebugRngListsBase::default_for_encoding_and_file(encoding, dwarf.file_type);
         let strings = DebugStrOffsetsBase::default_for_encoding_and_file(encoding, dwarf.file_type);
@@ -206,6 +211,10 @@ impl<'a> WorkCounter<'_, 'a> {
                 };
                 (self.dwarf.debug_str.reader(), offset.0)
             }
+            AttributeValue::DebugStrRefSup(offset) => match self.dwarf.sup() {
+                Some(shared) => (shared.debug_str.reader(), offset.0),
+                None => return 0,
+            },
             _ => return 0,
         };
         let rest = section.slice().get(offset..).unwrap_or_default();

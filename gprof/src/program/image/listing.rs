@@ -22,6 +22,8 @@ pub type LocalFiles = HashMap<u64, u32>;
 pub enum Origin {
     /// The symbol table.
     Symbols,
+    /// Dynamic symbols, unwind tables, and the symbols in a section for programs that were stripped (MiniDebugInfo).
+    MiniDebugInfo,
     /// What remains after stripping: dynamic symbols and unwind tables.
     Stripped,
 }

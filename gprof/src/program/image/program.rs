@@ -1,5 +1,6 @@
 //! An executable file or a shared object.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -8,9 +9,10 @@ use super::error::ImageError;
 use super::listing::{LocalFiles, Origin};
 use super::machine_code::Code;
 use super::source_files::SourceFiles;
+use super::supplements::Search;
 use super::symbols::{Nearest, Policy, Symbol};
 use super::synthetic_symbols::{self, ImageStorage};
-use super::{debug_files, format, headers};
+use super::{debug_files, format, headers, mini_debug_info};
 
 /// An executable file or a shared object, with everything that reports need from it.
 pub struct Image<'data> {
@@ -37,6 +39,8 @@ pub struct Image<'data> {
     pub lacks_unwind_index: bool,
     /// The debug information, which has the source files of functions.
     pub files: SourceFiles<'data>,
+    /// The warning about MiniDebugInfo that cannot be read.
+    pub damage: Option<String>,
     /// The offset of `.text` in the file.
     pub(super) text_offset: u64,
     /// The links to the separate debug file.
@@ -80,6 +84,7 @@ impl<'data> Image<'data> {
             sampled: file.sampled(),
             lacks_unwind_index: file.lacks_unwind_index(),
             files: SourceFiles::new(file.debug_sections(), policy.starts_in_first_file()),
+            damage: None,
             links: file.links(),
             data,
         })
@@ -115,12 +120,13 @@ impl<'data> Image<'data> {
     /// The warning about missing names of functions, if names are missing.
     #[must_use]
     pub fn warning(&self) -> Option<&'static str> {
-        (self.origin == Origin::Stripped)
+        self.lacks_symbols()
             .then_some("the file was stripped: only exported functions have names, and other functions may be missing")
     }
 
     /// Reads stripped debug information and symbols from a separate file, and returns the path of that file. Takes
-    /// the debug information if the program has none, and the symbols if the program has none.
+    /// the debug information if the program has none, and the symbols if the program has none. If no file has symbols,
+    /// takes those of MiniDebugInfo.
     ///
     /// `path` is the path of the program. The file is searched for beside the program and in `directories`, which
     /// should contain [`DEFAULT_DIRECTORY`]. A file of another build is skipped. The content of the file is stored in
@@ -135,25 +141,95 @@ impl<'data> Image<'data> {
         storage: &'data ImageStorage,
     ) -> Option<PathBuf> {
         self.files.image = policy.reads_split_units().then(|| path.to_owned());
-        let is_stripped = self.origin == Origin::Stripped;
-        if self.files.sections.has_lines() && !is_stripped {
+        self.files.search = self.links.shared.map(|link| Search::new(&link, path, directories));
+        if self.files.sections.has_lines() && self.origin != Origin::Stripped {
             return None;
         }
-        let (path, bytes) = debug_files::find_debug_file(&self.links, path, directories)?;
+        let found = debug_files::find_debug_file(&self.links, path, directories);
+        let found = found.and_then(|(path, bytes)| {
+            self.take_debug_file(&path, bytes, directories, policy, storage)?;
+            Some(path)
+        });
+        if self.origin == Origin::Stripped {
+            self.take_mini_debug_info(policy, storage);
+        }
+        found
+    }
+
+    /// Takes what the program lacks from a separate file that was found elsewhere, as [`Image::find_debug_file`] does.
+    /// A file of another build is ignored, and so is a second file.
+    pub fn add_debug_file(
+        &mut self,
+        path: &Path,
+        bytes: Vec<u8>,
+        directories: &[PathBuf],
+        policy: Policy,
+        storage: &'data ImageStorage,
+    ) {
+        let own = self.links.build_id;
+        let is_same = own.is_some() && format::open(&bytes).is_ok_and(|file| file.links().build_id == own);
+        if is_same && storage.debug_file.get().is_none() {
+            let _ = self.take_debug_file(path, bytes, directories, policy, storage);
+        }
+    }
+
+    /// Whether names of functions are missing, because the file was stripped and no other file has the symbols.
+    #[must_use]
+    pub fn lacks_symbols(&self) -> bool {
+        self.origin == Origin::Stripped
+    }
+
+    /// Takes debug information and symbols of the separate file at `path` where the program has none. Returns `None` if
+    /// the file has no use.
+    fn take_debug_file(
+        &mut self,
+        path: &Path,
+        bytes: Vec<u8>,
+        directories: &[PathBuf],
+        policy: Policy,
+        storage: &'data ImageStorage,
+    ) -> Option<()> {
         let debug = format::open(storage.debug_file.get_or_init(|| bytes)).ok()?;
         if !self.files.sections.has_lines() {
             let image = self.files.image.take();
             self.files = SourceFiles::new(debug.debug_sections(), policy.starts_in_first_file());
             self.files.image = image;
+            self.files.search = debug.links().shared.map(|link| Search::new(&link, path, directories));
         }
-        let named = if is_stripped { debug.named(policy).ok()? } else { Vec::new() };
+        let named = if self.origin == Origin::Symbols { Vec::new() } else { debug.named(policy).ok()? };
         if !named.is_empty() {
             self.origin = Origin::Symbols;
             // The debug file has no code: stubs come from the program's own file.
             self.symbols.retain(|symbol| symbol.name.ends_with(synthetic_symbols::STUB));
             self.symbols.extend(named);
         }
-        Some(path)
+        Some(())
+    }
+
+    /// Adds the symbols in MiniDebugInfo, if there are any.
+    fn take_mini_debug_info(&mut self, policy: Policy, storage: &'data ImageStorage) {
+        let packed = format::open(self.data).ok().and_then(|file| file.mini_debug_info());
+        let Some(packed) = packed else { return };
+        let unpacked = mini_debug_info::unpack(packed, self.data.len());
+        let symbols = unpacked.and_then(|bytes| {
+            let file = format::open(storage.mini_debug_info.get_or_init(|| bytes));
+            file.and_then(|file| file.named(policy)).map_err(|error| error.to_string())
+        });
+        match symbols {
+            Ok(symbols) if symbols.is_empty() => {}
+            Ok(symbols) => {
+                // The section has no weak functions, whose only trace may be in the unwind tables.
+                let named: HashSet<u64> = symbols.iter().map(|symbol| symbol.address).collect();
+                let is_needless =
+                    |symbol: &Symbol<'_>| synthetic_symbols::is_unnamed(symbol) && named.contains(&symbol.address);
+                self.symbols.retain(|symbol| !is_needless(symbol));
+                self.symbols.extend(symbols);
+                self.origin = Origin::MiniDebugInfo;
+            }
+            Err(why) => {
+                self.damage = Some(format!("the section .gnu_debugdata is damaged ({why}): gprof ignores its symbols"));
+            }
+        }
     }
 }
 

@@ -18,10 +18,10 @@ const GAIN: u64 = 1100;
 
 /// The maximum ratio of the size of all decompressed sections to the length of the file. Debug information of
 /// compilers shrinks to a third or a fifth, and several section names may share the same compressed bytes.
-const TOTAL_GAIN: u64 = 10;
+pub(super) const TOTAL_GAIN: u64 = 10;
 
 /// The total size that decompressed sections may always have.
-const SLACK: u64 = 1 << 20;
+pub(super) const SLACK: u64 = 1 << 20;
 
 /// The sections that are read.
 const SECTIONS: [SectionId; 12] = [

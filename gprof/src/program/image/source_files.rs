@@ -12,8 +12,9 @@ use gimli::{Dwarf, SectionId};
 use super::debug_files::{self, Split};
 use super::frames::Frames;
 use super::line_tables::{Header, LineTables, Row};
-use super::sections::{Reader, Sections};
-use super::units;
+use super::sections::{Owned, Reader, Sections};
+use super::supplements::{Search, Supplement};
+use super::units::{self, SharedStrings};
 
 /// The path of a source file at the time of compilation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,10 +93,14 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(sections: &'a Sections<'_>, starts_in_first_file: bool) -> Lines<'a> {
+    pub(super) fn new(
+        sections: &'a Sections<'_>,
+        shared_strings: SharedStrings<'_, 'a>,
+        starts_in_first_file: bool,
+    ) -> Lines<'a> {
         let mut collector = Collector {
             tables: &LineTables::new(sections, starts_in_first_file),
-            directories: units::directories(sections),
+            directories: units::directories(sections, shared_strings),
             lines: Lines::default(),
             table: None,
             known: HashMap::new(),
@@ -216,11 +221,15 @@ pub struct SourceFiles<'data> {
     /// Whether code belongs to the first file of its line table until a row names a file.
     pub(super) starts_in_first_file: bool,
     split: OnceLock<Split>,
+    /// Where the debug information is that the image shares with others, if there is such a file.
+    pub(super) search: Option<Search>,
+    supplement: OnceLock<Supplement>,
 }
 
 impl<'data> SourceFiles<'data> {
     pub(super) fn new(sections: Sections<'data>, starts_in_first_file: bool) -> SourceFiles<'data> {
-        SourceFiles { sections, image: None, starts_in_first_file, split: OnceLock::new() }
+        let (split, supplement) = (OnceLock::new(), OnceLock::new());
+        SourceFiles { sections, image: None, starts_in_first_file, split, search: None, supplement }
     }
 
     /// The split units.
@@ -229,6 +238,38 @@ impl<'data> SourceFiles<'data> {
             return debug_files::Units::new();
         };
         self.split.get_or_init(|| Split::find(main, image)).units(main)
+    }
+
+    /// The debug information that the image shares with others, if it is found.
+    fn shared(&self) -> Option<&Owned> {
+        let search = self.search.as_ref()?;
+        match self.supplement.get_or_init(|| search.find()) {
+            Supplement::Found(file) => Some(file),
+            Supplement::Missing(_) => None,
+        }
+    }
+
+    /// The ID of the file with debug information that the image shares with others, if this file is not found.
+    #[must_use]
+    pub fn missing_id(&self) -> Option<String> {
+        let search = self.search.as_ref()?;
+        self.shared().is_none().then(|| search.id())
+    }
+
+    /// Takes the file that was missing. Another file is ignored.
+    pub fn add_shared(&mut self, bytes: &[u8]) {
+        if let Some(found) = self.search.as_ref().and_then(|search| search.supplement(bytes)) {
+            self.supplement = OnceLock::from(found);
+        }
+    }
+
+    /// The warning about debug information that the image shares with others: some was needed, and is missing.
+    #[must_use]
+    pub fn missing_names(&self) -> Option<&str> {
+        match self.supplement.get()? {
+            Supplement::Missing(why) => Some(why),
+            Supplement::Found(_) => None,
+        }
     }
 
     /// Returns the base name of the source file that each of these addresses comes from.
@@ -278,7 +319,8 @@ impl<'data> SourceFiles<'data> {
     /// Reads the lines of all code.
     #[must_use]
     pub fn lines(&self) -> Lines<'_> {
-        Lines::new(&self.sections, self.starts_in_first_file)
+        let shared_strings = || self.shared().map_or(&[][..], |shared| shared.get(SectionId::DebugStr).slice());
+        Lines::new(&self.sections, &shared_strings, self.starts_in_first_file)
     }
 
     /// Whether any part of the line tables that were read so far is damaged.
@@ -291,7 +333,8 @@ impl<'data> SourceFiles<'data> {
     /// missing or fails the check of [`super::limits`].
     #[must_use]
     pub fn frames(&self) -> Option<Frames<'_>> {
-        Frames::new(&self.sections, |dwarf| self.split(dwarf))
+        let shared = self.shared().and_then(|shared| shared.dwarf().ok());
+        Frames::new(&self.sections, shared, |dwarf| self.split(dwarf))
     }
 }
 

@@ -9,15 +9,25 @@ use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, Unwind
 
 use super::symbols::Symbol;
 
-/// Storage for an image: synthetic names, and the content of the separate debug file.
+/// Storage for an image: synthetic names, the content of the separate debug file, and MiniDebugInfo.
 #[derive(Debug, Default)]
 pub struct ImageStorage {
     text: OnceLock<Vec<u8>>,
     pub(super) debug_file: OnceLock<Vec<u8>>,
+    /// The decompressed MiniDebugInfo.
+    pub(super) mini_debug_info: OnceLock<Vec<u8>>,
 }
 
 /// The suffix that the name of a stub adds to the name of its function.
 pub(super) const STUB: &[u8] = gmon_demangle::PLT_SUFFIX;
+
+/// The beginning of the name of a function that only the unwind tables contain.
+const UNNAMED: &str = "func_0x";
+
+/// Whether only the unwind tables contain this function.
+pub(super) fn is_unnamed(symbol: &Symbol<'_>) -> bool {
+    symbol.is_static && symbol.name.starts_with(UNNAMED.as_bytes())
+}
 
 /// Functions without symbols, in the order in which they are found.
 #[derive(Debug, Default)]
@@ -45,7 +55,7 @@ impl SyntheticSymbols {
 
     fn add_unnamed(&mut self, address: u64) {
         // Writing to memory does not fail.
-        let _ = write!(self.text, "func_0x{address:x}");
+        let _ = write!(self.text, "{UNNAMED}{address:x}");
         self.functions.push((address, true, self.text.len()));
     }
 

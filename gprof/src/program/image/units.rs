@@ -33,11 +33,18 @@ pub(super) struct Root<'a> {
     pub(super) strings: Option<DebugStrOffsetsBase>,
 }
 
+/// Returns the strings that a file shares with others. To find them may take time, so they are asked for when a unit
+/// needs them.
+pub(super) type SharedStrings<'f, 'a> = &'f dyn Fn() -> &'a [u8];
+
 /// The working directories of the compiler, by the offsets of the line tables.
-pub(super) fn directories<'a>(sections: &'a Sections<'_>) -> HashMap<usize, &'a [u8]> {
+pub(super) fn directories<'a>(
+    sections: &'a Sections<'_>,
+    shared_strings: SharedStrings<'_, 'a>,
+) -> HashMap<usize, &'a [u8]> {
     let mut found = HashMap::new();
     // Damage only ends the walk.
-    let _ = walk(sections, |_, _, root, _| {
+    let _ = walk(sections, shared_strings, |_, _, root, _| {
         if let (Some(table), Some(directory)) = (root.line_table, root.directory) {
             found.entry(table).or_insert(directory);
         }
@@ -67,6 +74,7 @@ pub(super) struct TooMuch;
 /// Visits each unit while there is work left.
 pub(super) fn walk<'a>(
     sections: &'a Sections<'_>,
+    shared_strings: SharedStrings<'_, 'a>,
     mut visit: impl FnMut(&Header<'a>, &Abbreviations, &Root<'a>, &mut Work),
 ) -> Result<(), TooMuch> {
     let info: gimli::DebugInfo<Reader<'a>> = sections.get(SectionId::DebugInfo).into();
@@ -75,7 +83,7 @@ pub(super) fn walk<'a>(
     let mut units = info.units();
     while let Ok(Some(header)) = units.next() {
         if let Some(table) = abbreviations.get(header.debug_abbrev_offset(), &mut work) {
-            visit(&header, &table, &root(sections, &header, &table), &mut work);
+            visit(&header, &table, &root(sections, shared_strings, &header, &table), &mut work);
         }
         if work.left == 0 {
             return Err(TooMuch);
@@ -87,6 +95,7 @@ pub(super) fn walk<'a>(
 /// Reads the first entry of a unit, which describes the unit.
 fn root<'a>(
     sections: &'a Sections<'_>,
+    shared_strings: SharedStrings<'_, 'a>,
     header: &gimli::UnitHeader<Reader<'a>>,
     abbreviations: &Abbreviations,
 ) -> Root<'a> {
@@ -112,6 +121,9 @@ fn root<'a>(
             }
             (gimli::DW_AT_comp_dir, AttributeValue::DebugLineStrRef(at)) => {
                 root.directory = text(SectionId::DebugLineStr, at.0);
+            }
+            (gimli::DW_AT_comp_dir, AttributeValue::DebugStrRefSup(at)) => {
+                root.directory = text_at(shared_strings(), at.0);
             }
             _ => {}
         }

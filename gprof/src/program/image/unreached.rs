@@ -40,7 +40,7 @@ impl<'a> AllUnreached<'a> {
     /// Finds the functions. Damaged parts count as missing.
     pub(super) fn find(sections: &'a Sections<'_>) -> AllUnreached<'a> {
         let (mut functions, mut code) = (Vec::new(), Vec::new());
-        let _ = units::walk(sections, |header, abbreviations, _, work| {
+        let _ = units::walk(sections, &|| &[], |header, abbreviations, _, work| {
             if header.version() == VERSION {
                 let unit = Unit { sections, header, abbreviations };
                 let _ = unit.add(&mut functions, &mut code, work);
