@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 
 use super::Errno;
-use super::profil::sysctl;
+use super::sysctl::sysctl;
 use crate::os::mapping::Mapping;
 use crate::text::Text;
 

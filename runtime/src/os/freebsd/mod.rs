@@ -38,6 +38,7 @@ mod signal_set;
 mod start_directory;
 #[path = "../bsd/status.rs"]
 mod status;
+mod sysctl;
 mod thread;
 #[path = "../bsd/walks.rs"]
 mod walks;
@@ -62,9 +63,7 @@ pub use memory::{clear, map, unmap};
 pub(crate) use open_flags::O_RDWR;
 pub(crate) use own_memory::OwnMemory;
 pub(crate) use process::{Executable, execute, raw_fork, raw_pdfork, raw_rfork};
-pub(crate) use profil::{
-    ClockRates, clock_rates, count_samples, interval_timer, processors, revive_interval_timer, set_interval_timer,
-};
+pub(crate) use profil::{count_samples, interval_timer, revive_interval_timer, set_interval_timer};
 pub(crate) use signal::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, SIGPIPE, SIGPROF, SIGXFSZ, catch_signal, default_action, is_caught_by,
     is_free_for_use, is_not_handled, let_signal_end, on_fatal_signal, pending_signals, reveal, set_handler_entries,
@@ -75,6 +74,7 @@ pub use signal_set::SignalSet;
 pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal, without_signal};
 pub(crate) use start_directory::{changed_mask, file_mask, is_path_of, push_current_directory};
 pub(crate) use status::{Identity, Status};
+pub(crate) use sysctl::{ClockRates, clock_rates, processors};
 pub(crate) use thread::{
     UNKNOWN_THREAD, effective_user, end_thread, enter_thread, exit_process, give_way, has_other_rights, is_only_thread,
     known_process_id, process_id, process_time, start_thread, system_time, thread_is_gone, unix_time, wait,
