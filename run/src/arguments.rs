@@ -1,9 +1,12 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum, ValueHint};
+
+use crate::message::say;
 
 /// Profile any program, unchanged
 ///
@@ -64,9 +67,17 @@ pub(crate) enum Children {
 impl Arguments {
     /// The command line with these words. The error is the exit status; the text has been written.
     pub(crate) fn of(words: Vec<OsString>) -> Result<Arguments, u8> {
-        Arguments::try_parse_from(words).map_err(|error| {
+        let arguments = Arguments::try_parse_from(words).map_err(|error| {
             let _ = error.print();
             if error.use_stderr() { 125 } else { 0 }
-        })
+        })?;
+        // The words of the program may begin with a hyphen, so clap takes an unknown option for the program.
+        match arguments.command.first().filter(|program| program.as_bytes().starts_with(b"-")) {
+            Some(option) => {
+                say(&format!("{}: no such option (try gmon-run --help)", option.display()));
+                Err(125)
+            }
+            None => Ok(arguments),
+        }
     }
 }

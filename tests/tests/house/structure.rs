@@ -13,7 +13,23 @@ use statics::{Kind, statics};
 
 /// The modules of each crate, bottom up: a module uses only modules before it.
 const ORDER: [(&str, &[&str]); 7] = [
-    ("run", &["message", "status", "error", "arguments", "executable", "runtime", "process", "collection"]),
+    (
+        "run",
+        &[
+            "message",
+            "status",
+            "error",
+            "system",
+            "signals",
+            "descriptors",
+            "arguments",
+            "completions",
+            "executable",
+            "runtime",
+            "process",
+            "collection",
+        ],
+    ),
     (
         "format",
         &[

@@ -261,6 +261,7 @@ fn gmon_run_ends_as_the_program_ends() {
     fs::write(place.0.join("text"), "text\n").unwrap();
     failed(&["./text"], 126, "cannot execute");
     failed(&["--children=some", "true"], 125, "--children");
+    failed(&["--child=sum", "true"], 125, "--child=sum: no such option");
     failed(&[], 125, "PROGRAM");
 }
 
