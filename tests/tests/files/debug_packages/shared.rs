@@ -27,7 +27,7 @@ fn told(files: &Files) -> Told {
     let bytes = fs::read(&files.program).unwrap();
     let room = ImageStorage::default();
     let mut image = Image::parse(&bytes, Policy::Full, &room).unwrap();
-    let found = image.find_debug_file(&files.program, &[files.store.clone()], Policy::Full, &room);
+    let found = image.find_debug_file(&files.program, std::slice::from_ref(&files.store), Policy::Full, &room);
     assert_eq!(found.as_ref(), Some(&files.debug));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let inlined = image.files.frames().and_then(|frames| frames.inlined(ADDRESS).map(text));
