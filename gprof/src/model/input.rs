@@ -163,7 +163,7 @@ impl<'data> Input<'data> {
     /// Counts the samples whose stacks are not whole, if a report shows times from stacks.
     pub(super) fn cut_stacks(&self) -> Option<CutStacks> {
         let input = self.stacks.as_ref().filter(|_| self.is_measured() || self.wanted.shows().stacks)?;
-        Some(CutStacks::new(input.stacks))
+        Some(CutStacks::new(input.stacks, &self.images.generated()))
     }
 
     /// Returns the call sites of the program, if there are stacks.
