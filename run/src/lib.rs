@@ -7,9 +7,13 @@
 
 mod arguments;
 mod collection;
+mod directory;
 mod error;
 mod executable;
+mod job;
 mod message;
+mod names;
+mod perf_maps;
 mod process;
 mod runtime;
 mod status;
@@ -54,10 +58,12 @@ fn run(arguments: &Arguments) -> Result<process::End, Error> {
         command.env(name, value);
     }
     let end = process::run(&mut command, executable.path(), || {
+        collection.name_generated_code();
         if arguments.children == Children::Sum {
             collection.add_up(collection::Which::Crowded);
         }
     })?;
+    collection.name_generated_code();
     if arguments.children == Children::Sum {
         collection.add_up(collection::Which::All);
     }
