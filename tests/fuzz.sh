@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
 target=${CARGO_TARGET_DIR:-target}/fuzz
 jobs=${JOBS:-2}
-all="read detect rewrite sum side_file demangle symbols lines inlines tables walk run"
+all="read detect rewrite sum side_file perf_map demangle symbols lines inlines tables walk run"
 
 # build NAME: builds the targets to be fuzzed (`fuzzed`), or, in a fourth of the time, to run known inputs once
 # (`known`).

@@ -86,6 +86,8 @@ mod older_rust;
 #[cfg(feature = "alloc")]
 mod output;
 #[cfg(feature = "alloc")]
+pub mod perf_map;
+#[cfg(feature = "alloc")]
 mod profile;
 #[cfg(feature = "alloc")]
 mod read;

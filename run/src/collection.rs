@@ -5,9 +5,8 @@
 //! the number of files does not grow with the number of processes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, IsTerminal};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -16,15 +15,12 @@ use gmon::{Accumulator, DataModel, Encoding, Form, Order, Profile};
 use rustix::process::{Pid, test_kill_process};
 
 use crate::arguments::{Arguments, Children};
+use crate::directory;
 use crate::error::Error;
+use crate::job::Rank;
 use crate::message::say;
-
-/// What the name of a side file has behind the name of the profile.
-const SIDE: &str = ".side";
-/// The ending of a sum that is not complete yet.
-const NEW: &str = ".new";
-/// The file that says that a directory is gmon-run's. A gmon-run that uses the directory holds a lock on the file.
-const MARKER: &str = ".gmon-run";
+use crate::names::{NEW, SIDE, is_ours, parse_name, with_ending};
+use crate::perf_maps;
 
 /// The directory of the profiles.
 pub(crate) struct Collection {
@@ -32,6 +28,10 @@ pub(crate) struct Collection {
     is_sum: bool,
     /// The profiles that are in no sum: those that do not fit, and those that are in a sum but cannot be removed.
     left_out: Mutex<BTreeSet<PathBuf>>,
+    /// The profiles whose generated code has its names, or has none.
+    named: Mutex<BTreeSet<PathBuf>>,
+    /// The directory of the perf map files.
+    maps: PathBuf,
     /// Locked as long as this process runs.
     _marker: File,
 }
@@ -47,9 +47,6 @@ pub(crate) enum Which {
 
 /// The number of profiles of one executable that may wait.
 const CROWD: usize = 16;
-
-/// How many gmon-runs may use directories of one name at the same time.
-const MOST_DIRECTORIES: u32 = 1000;
 
 /// The sum of some profiles, and of their side files.
 #[derive(Default)]
@@ -69,7 +66,9 @@ impl Sum {
         };
         let mut profiles = self.profiles.clone();
         profiles.add(profile)?;
-        if let Some(side) = side {
+        if let Some(mut side) = side {
+            // The sum has no addresses of code that has no name.
+            side.name_generated_code(&[]);
             self.sides.add(&side)?;
         }
         self.profiles = profiles;
@@ -89,31 +88,19 @@ impl Sum {
 }
 
 impl Collection {
-    /// Makes the directory, and removes the profiles of an earlier run from it. If another gmon-run uses the directory,
-    /// takes one whose name has a number behind.
+    /// Makes the directory, or takes that of an earlier run.
     ///
     /// # Errors
     ///
     /// When the directory cannot be made, or has files and is not gmon-run's.
     pub(crate) fn create(arguments: &Arguments) -> Result<Collection, Error> {
-        let wanted = &arguments.output;
-        for number in 1..=MOST_DIRECTORIES {
-            let path = if number == 1 { wanted.clone() } else { with_ending(wanted, &format!(".{number}")) };
-            let fail = |error: io::Error| Error::Directory(path.clone(), error);
-            let Some((directory, marker)) = take(&path).map_err(fail)? else { continue };
-            let is_sum = arguments.children == Children::Sum;
-            let collection = Collection { directory, is_sum, left_out: Mutex::default(), _marker: marker };
-            for (name, path) in collection.files().map_err(fail)? {
-                if is_ours(&name) {
-                    fs::remove_file(path).map_err(fail)?;
-                }
-            }
-            if number > 1 {
-                say(&format!("another gmon-run uses {}: the profiles are in {}", wanted.display(), path.display()));
-            }
-            return Ok(collection);
-        }
-        Err(Error::Directory(wanted.clone(), io::ErrorKind::AlreadyExists.into()))
+        let (directory, marker) = directory::open(&arguments.output, Rank::of_process())?;
+        Ok(Collection::new(directory, arguments.children == Children::Sum, marker))
+    }
+
+    fn new(directory: PathBuf, is_sum: bool, marker: File) -> Collection {
+        let maps = PathBuf::from(perf_maps::DIRECTORY);
+        Collection { directory, is_sum, left_out: Mutex::default(), named: Mutex::default(), maps, _marker: marker }
     }
 
     /// The directory, in which the profiles begin with the name of the executable.
@@ -121,23 +108,11 @@ impl Collection {
         &self.directory
     }
 
-    /// The regular files of the directory.
-    fn files(&self) -> io::Result<Vec<(String, PathBuf)>> {
-        let mut files = Vec::new();
-        for entry in fs::read_dir(&self.directory)? {
-            let entry = entry?;
-            if entry.file_type().is_ok_and(|kind| kind.is_file()) {
-                files.push((String::from_utf8_lossy(entry.file_name().as_bytes()).into_owned(), entry.path()));
-            }
-        }
-        Ok(files)
-    }
-
     /// The profiles of processes that have ended, by executable.
     fn parts(&self) -> BTreeMap<String, Vec<PathBuf>> {
         let left_out = self.left_out.lock().map(|left_out| left_out.clone()).unwrap_or_default();
         let mut parts: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-        for (name, path) in self.files().unwrap_or_default() {
+        for (name, path) in directory::files(&self.directory).unwrap_or_default() {
             if let Some((executable, process)) = parse_name(&name)
                 && !left_out.contains(&path)
                 && !is_there(process)
@@ -146,6 +121,39 @@ impl Collection {
             }
         }
         parts
+    }
+
+    /// Gives the code that ended processes generated the names in their perf map files. A later process with the same
+    /// number may replace such a file, so this must not wait for the end of the program.
+    pub(crate) fn name_generated_code(&self) {
+        let Ok(mut named) = self.named.lock() else { return };
+        let parts: BTreeSet<PathBuf> = self.parts().into_values().flatten().collect();
+        for part in parts.difference(&named) {
+            if let Err(error) = self.name(part) {
+                say(&error);
+            }
+        }
+        *named = parts;
+    }
+
+    /// Names the generated code of one profile.
+    fn name(&self, part: &Path) -> Result<(), String> {
+        let name = part.file_name().unwrap_or_default().to_string_lossy();
+        let Some((_, process)) = parse_name(&name) else { return Ok(()) };
+        let map = perf_maps::path(&self.maps, process);
+        let path = with_ending(part, SIDE);
+        // Most processes generate no code, and their side files need not be read.
+        if fs::symlink_metadata(&map).is_err() {
+            return Ok(());
+        }
+        let (Ok(bytes), Ok(status)) = (fs::read(&path), fs::metadata(&path)) else { return Ok(()) };
+        let Ok(mut side) = SideFile::parse(&bytes) else { return Ok(()) };
+        let refused = |why: perf_maps::Refusal| format!("{}: its names are not used: {why}", map.display());
+        let Some(names) = perf_maps::read(&map, &side, &status).map_err(refused)? else { return Ok(()) };
+        if side.name_generated_code(&names) {
+            store(&path, &side.write()).map_err(|error| format!("{}: cannot write names: {error}", path.display()))?;
+        }
+        Ok(())
     }
 
     /// Adds up profiles of processes that have ended.
@@ -216,7 +224,7 @@ impl Collection {
 
     /// Says what the run has left, if somebody reads standard error, and whether nothing is there.
     pub(crate) fn tell_result(&self, is_expected_to_fail: bool) {
-        let files = self.files().unwrap_or_default();
+        let files = directory::files(&self.directory).unwrap_or_default();
         let profiles = files.iter().filter(|(name, _)| is_ours(name) && !name.ends_with(SIDE));
         let profiles = profiles.filter(|(_, path)| fs::metadata(path).is_ok_and(|status| status.len() > 0)).count();
         let directory = self.directory.display();
@@ -234,22 +242,6 @@ impl Collection {
     }
 }
 
-/// Makes a directory gmon-run's, or takes one that is. The result is `None` if another gmon-run uses the directory.
-fn take(path: &Path) -> io::Result<Option<(PathBuf, File)>> {
-    fs::create_dir_all(path)?;
-    let directory = fs::canonicalize(path)?;
-    let marker = directory.join(MARKER);
-    if !marker.exists() && fs::read_dir(&directory)?.next().is_some() {
-        return Err(io::Error::other("it has files of others"));
-    }
-    let marker = File::create(marker)?;
-    match marker.try_lock() {
-        Ok(()) => Ok(Some((directory, marker))),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
-}
-
 /// Writes a file, which appears when it is complete.
 fn store(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = with_ending(path, NEW);
@@ -257,60 +249,22 @@ fn store(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(new, path)
 }
 
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut path = path.as_os_str().to_owned();
-    path.push(ending);
-    path.into()
-}
-
 /// Whether a process with this number is there.
 fn is_there(process: i32) -> bool {
     Pid::from_raw(process).is_some_and(|process| test_kill_process(process) != Err(rustix::io::Errno::SRCH))
-}
-
-/// The executable and the process in the name `NAME.BUILD.PROCESS` or `NAME.BUILD.PROCESS-ATTEMPT` of a profile.
-fn parse_name(name: &str) -> Option<(&str, i32)> {
-    let (executable, process) = name.rsplit_once('.')?;
-    let process = process.split_once('-').map_or(process, |(process, _)| process);
-    let process: i32 = process.parse().ok()?;
-    is_sum_name(executable).then_some((executable, process))
-}
-
-/// Whether a name is `NAME.BUILD`.
-fn is_sum_name(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(name, build)| {
-        !name.is_empty() && build.len() == 8 && build.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    })
-}
-
-/// Whether gmon-run or its runtime gives files such names.
-fn is_ours(name: &str) -> bool {
-    let name = name.strip_suffix(NEW).unwrap_or(name);
-    let name = name.strip_suffix(SIDE).unwrap_or(name);
-    is_sum_name(name) || parse_name(name).is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_tell_the_executable_and_the_process() {
-        assert_eq!(parse_name("cc1.0123abcd.4711"), Some(("cc1.0123abcd", 4711)));
-        assert_eq!(parse_name("python3.11.0123abcd.4711-2"), Some(("python3.11.0123abcd", 4711)));
-        for other in ["cc1.0123abcd", "cc1.4711", "cc1.0123abcg.4711", ".0123abcd.4711", "cc1.0123abcd.4711.side"] {
-            assert_eq!(parse_name(other), None, "{other}");
-        }
-        assert!(is_ours("cc1.0123abcd.4711.side") && is_ours("cc1.0123abcd") && is_ours("cc1.0123abcd.side.new"));
-        assert!(!is_ours("main.c") && !is_ours("notes.side") && !is_ours("0123abcd"));
-    }
-
     /// A directory for the files of a test, and a collection in it.
     fn collection(name: &str) -> (PathBuf, Collection) {
         let place = std::env::temp_dir().join(format!("gmon-run-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&place);
-        let (directory, marker) = take(&place).unwrap().unwrap();
-        (place, Collection { directory, is_sum: true, left_out: Mutex::default(), _marker: marker })
+        let (directory, marker) = directory::take(&place).unwrap().unwrap();
+        let collection = Collection { maps: place.clone(), ..Collection::new(directory, true, marker) };
+        (place, collection)
     }
 
     /// A profile with so many calls, and the rate of its one bin.
@@ -358,15 +312,57 @@ mod tests {
         fs::remove_dir_all(place).unwrap();
     }
 
+    /// A side file of a profile, with as many samples in code that no object has as there are addresses.
+    fn side_of(profile: &[u8], addresses: &[u64]) -> Vec<u8> {
+        let mut side = SideFile::new(gmon::Word::W64);
+        side.add_property(side_file::property::START, b"0").unwrap();
+        side.set_profile(Some(Checksum::of(profile)));
+        for address in addresses {
+            let place = side_file::Place { object: side_file::ELSEWHERE, address: *address };
+            side.add_context(None, place, 1).unwrap();
+        }
+        side.write()
+    }
+
+    /// The names of the functions of generated code in a side file, each with its samples.
+    fn generated(path: &Path) -> Vec<(String, u64)> {
+        let side = SideFile::parse(&fs::read(path).unwrap()).unwrap();
+        let names = |number| side.functions(number).iter().map(|name| String::from_utf8_lossy(name).into_owned());
+        let named = side.objects().flat_map(|(number, _)| names(number).enumerate().map(move |of| (number, of)));
+        let ticks = |(number, (index, name))| {
+            let nodes = side.contexts().nodes().iter().filter(|node| node.place().object == number);
+            let nodes = nodes.filter(|node| side_file::function_addresses(index).contains(&node.place().address));
+            (name, nodes.map(|node| node.ticks()).sum())
+        };
+        named.map(ticks).collect()
+    }
+
     #[test]
-    fn a_directory_with_files_of_others_is_not_taken_and_a_locked_one_neither() {
-        let (place, _collection) = collection("taken");
-        assert!(take(&place).unwrap().is_none(), "another gmon-run uses the directory");
-        let others = place.join("others");
-        fs::create_dir(&others).unwrap();
-        fs::write(others.join("backup.20261127"), b"mine").unwrap();
-        assert!(take(&others).unwrap_err().to_string().contains("files of others"));
-        assert!(others.join("backup.20261127").exists());
+    fn generated_code_has_its_names_in_each_file_and_in_the_sum() {
+        let (place, collection) = collection("generated");
+        let part = |number: u32| place.join(format!("prog.0123abcd.{}", 2_000_000_000 + number));
+        // The same function is at another address in each process, and the same address is another function.
+        let maps = ["1000 10 first\n2000 10 second\n", "1000 10 second\n3000 10 first\n", ""];
+        for (number, map) in (0..).zip(maps) {
+            let profile = profile(1, 100);
+            fs::write(part(number), &profile).unwrap();
+            fs::write(with_ending(&part(number), SIDE), side_of(&profile, &[0x1008, 0x2008, 0x300f])).unwrap();
+            if !map.is_empty() {
+                fs::write(perf_maps::path(&place, 2_000_000_000 + number as i32), map).unwrap();
+            }
+        }
+        collection.name_generated_code();
+        let named =
+            |of: &[(&str, u64)]| of.iter().map(|(name, ticks)| ((*name).to_owned(), *ticks)).collect::<Vec<_>>();
+        assert_eq!(generated(&with_ending(&part(0), SIDE)), named(&[("[jit]", 1), ("first", 1), ("second", 1)]));
+        assert_eq!(generated(&with_ending(&part(1), SIDE)), named(&[("[jit]", 1), ("first", 1), ("second", 1)]));
+        assert_eq!(generated(&with_ending(&part(2), SIDE)), []);
+        // A later process with the same number changes nothing.
+        fs::write(perf_maps::path(&place, 2_000_000_000), "1000 1000 later\n").unwrap();
+        collection.name_generated_code();
+        collection.add_up(Which::All);
+        let sum = generated(&place.join("prog.0123abcd.side"));
+        assert_eq!(sum, named(&[("[jit]", 5), ("first", 2), ("second", 2)]));
         fs::remove_dir_all(place).unwrap();
     }
 }

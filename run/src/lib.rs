@@ -9,9 +9,13 @@ mod arguments;
 mod collection;
 mod completions;
 mod descriptors;
+mod directory;
 mod error;
 mod executable;
+mod job;
 mod message;
+mod names;
+mod perf_maps;
 mod process;
 mod runtime;
 mod signals;
@@ -65,10 +69,12 @@ fn run(arguments: &Arguments) -> Result<process::End, Error> {
         environment: runtime::environment(env::vars_os(), &variables),
     };
     let end = command.run(|| {
+        collection.name_generated_code();
         if arguments.children == Children::Sum {
             collection.add_up(collection::Which::Crowded);
         }
     })?;
+    collection.name_generated_code();
     if arguments.children == Children::Sum {
         collection.add_up(collection::Which::All);
     }

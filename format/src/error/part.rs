@@ -45,6 +45,8 @@ texts! {
         Properties = "properties",
         /// The objects of a side file.
         Objects = "objects",
+        /// The functions of generated code in a side file.
+        GeneratedFunctions = "functions of generated code",
         /// The threads of a side file.
         Threads = "threads",
         /// The calls of a side file.
@@ -81,6 +83,8 @@ texts! {
         ObjectNumber = "number of an object",
         /// The flags of an object: it is both the program and the vDSO, or the program's number is not 0.
         ObjectFlags = "flags of an object",
+        /// The length of a function's name, which is 0.
+        FunctionName = "length of a function's name",
         /// The size of an object's code, or of a mapping, which ends beyond the highest address.
         Size = "size of an address range",
         /// The kind of an object's identity.

@@ -34,6 +34,8 @@ pub type Tag = [u8; 4];
 pub const PROPERTIES: Tag = *b"HEAD";
 /// Objects.
 pub const OBJECTS: Tag = *b"OBJS";
+/// Functions of generated code.
+pub const FUNCTIONS: Tag = *b"FUNC";
 /// Threads.
 pub const THREADS: Tag = *b"THRD";
 /// Samples by object.
@@ -65,6 +67,13 @@ pub const IS_PROGRAM: u64 = 1;
 pub const IS_VDSO: u64 = 2;
 /// Flag of an object: the program closed it.
 pub const IS_CLOSED: u64 = 4;
+/// Flag of an object: it is code that the program generated while it ran, and has no file.
+pub const IS_GENERATED: u64 = 8;
+
+/// The path of an object that is generated code, and the name of the code there that has no name.
+pub const GENERATED: &[u8] = b"[jit]";
+/// The number of addresses of each function of generated code. The first function is at address 0.
+pub const FUNCTION_SIZE: u64 = 16;
 
 /// The number of the program.
 pub const PROGRAM: u32 = 0;

@@ -1,5 +1,8 @@
 //! What a side file says.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use super::content::{Checksum, SideFile};
 use super::contexts::ContextTree;
 use super::counts::{Calls, Samples, Thread};
@@ -87,6 +90,13 @@ impl SideFile {
     #[must_use]
     pub fn program(&self) -> Option<&Object> {
         self.object(PROGRAM)
+    }
+
+    /// The names of the functions of an object that is generated code. A name need not be text, and several functions
+    /// may have the same. [`function_addresses`](crate::side_file::function_addresses) returns the addresses of each.
+    #[must_use]
+    pub fn functions(&self, object: u32) -> &[Box<[u8]>] {
+        self.functions.get(&object).map_or(&[], Vec::as_slice)
     }
 
     /// The threads, if the run counted by thread. Nodes of the tree and counts name a thread by its index.

@@ -1,10 +1,12 @@
 //! Adds items to a side file, and refuses items that contradict the others.
 
 use alloc::boxed::Box;
+use core::ops::Range;
 
 use super::content::{Added, Refused, SideFile};
 use super::contexts::Node;
 use super::counts::{Calls, Samples, Thread};
+use super::functions;
 use super::object::{Kind, Mapping, Object};
 use crate::encode::side_file::{Call, CutReason, Place};
 use crate::layout::side_file::{CUT, ELSEWHERE, FIRST_RESERVED, KERNEL, PROGRAM, THREAD};
@@ -53,6 +55,32 @@ impl SideFile {
         self.address(object.code.end)?;
         self.objects.insert(number, object);
         Ok(())
+    }
+
+    /// Adds a function to an object that is generated code, and returns the addresses of the function.
+    ///
+    /// # Errors
+    ///
+    /// When the object is not known or is no generated code, when the name is empty, or when there are too many
+    /// functions.
+    pub fn add_function(&mut self, object: u32, name: &[u8]) -> Result<Range<u64>, Error> {
+        Ok(self.push_function(object, name)?)
+    }
+
+    pub(super) fn push_function(&mut self, object: u32, name: &[u8]) -> Added<Range<u64>> {
+        if self.objects.get(&object).is_none_or(|object| object.kind != Kind::Generated) {
+            return Err(Refused(Part::Object, u64::from(object)));
+        }
+        if name.is_empty() {
+            return Err(Refused(Part::FunctionName, 0));
+        }
+        let known = self.functions.entry(object).or_default();
+        if known.len() >= functions::MOST {
+            return Err(Refused(Part::Items, known.len() as u64));
+        }
+        let addresses = functions::function_addresses(known.len());
+        known.push(name.into());
+        Ok(addresses)
     }
 
     /// Adds a thread, and returns its index.

@@ -23,6 +23,8 @@ pub struct SideFile {
     /// Each is a key, `=`, and the value.
     pub(super) properties: Vec<Box<[u8]>>,
     pub(super) objects: BTreeMap<u32, Object>,
+    /// The names of the functions of objects that are generated code.
+    pub(super) functions: BTreeMap<u32, Vec<Box<[u8]>>>,
     pub(super) threads: Vec<Thread>,
     pub(super) mappings: Vec<Mapping>,
     pub(super) samples: Vec<Samples>,
@@ -91,6 +93,7 @@ impl SideFile {
             profile: None,
             properties: Vec::new(),
             objects: BTreeMap::new(),
+            functions: BTreeMap::new(),
             threads: Vec::new(),
             mappings: Vec::new(),
             samples: Vec::new(),

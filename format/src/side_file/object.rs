@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::encode::side_file::{IdentityBytes, ObjectItem};
-use crate::layout::side_file::{IS_CLOSED, IS_PROGRAM, IS_VDSO};
+use crate::layout::side_file::{IS_CLOSED, IS_GENERATED, IS_PROGRAM, IS_VDSO};
 
 /// A file with code that was loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,9 @@ pub enum Kind {
     Shared,
     /// The vDSO, code of the kernel that every process has.
     Vdso,
+    /// Code that the program generated while it ran. Such an object has no file, but may have
+    /// [functions](crate::side_file::SideFile::functions).
+    Generated,
 }
 
 /// What identifies the file of an object.
@@ -99,6 +102,7 @@ impl Object {
             Kind::Program => IS_PROGRAM,
             Kind::Shared => 0,
             Kind::Vdso => IS_VDSO,
+            Kind::Generated => IS_GENERATED,
         };
         ObjectItem {
             number,

@@ -6,11 +6,11 @@ use super::content::{Checksum, SideFile};
 use super::contexts::Node;
 use crate::encode::Sink as _;
 use crate::encode::side_file::{
-    BinEncoder, CallEncoder, Header, ThreadItem, context, cut, end, header, mapping, object, padding, part, property,
-    thread,
+    BinEncoder, CallEncoder, Header, ThreadItem, context, cut, end, header, mapping, number, object, padding, part,
+    property, string, thread,
 };
 use crate::layout::side_file::{
-    BIG, CALLS, CONTEXTS, CUTS, LITTLE, LIVE, MAPPINGS, OBJECTS, PROPERTIES, SAMPLES, THREADS, Tag,
+    BIG, CALLS, CONTEXTS, CUTS, FUNCTIONS, LITTLE, LIVE, MAPPINGS, OBJECTS, PROPERTIES, SAMPLES, THREADS, Tag,
 };
 use crate::output::Output;
 use crate::{Order, Word};
@@ -76,6 +76,12 @@ impl Writer<'_> {
         let file = self.file;
         self.part(PROPERTIES, |out| file.properties().for_each(|(key, value)| property(out, key, value)));
         self.part(OBJECTS, |out| file.objects().for_each(|(number, one)| object(out, &one.item(number))));
+        for (object, functions) in &file.functions {
+            self.part(FUNCTIONS, |out| {
+                number(out, u64::from(*object));
+                functions.iter().for_each(|name| string(out, name));
+            });
+        }
         self.part(THREADS, |out| {
             for one in &file.threads {
                 let (number, threads, ticks, calls) = (one.number, one.threads, one.ticks, one.calls);

@@ -58,7 +58,11 @@ impl Names {
         program.identity = Identity::Headers(0x1234_5678_9abc_def0);
         side.add_object(PROGRAM, program).unwrap();
         for (number, path, identity, is_closed, lowpc) in &self.objects {
-            let kind = if *number % 7 == 3 { Kind::Vdso } else { Kind::Shared };
+            let kind = match *number % 7 {
+                3 => Kind::Vdso,
+                5 => Kind::Generated,
+                _ => Kind::Shared,
+            };
             let mut object = Object::new(kind, PATHS[*path]);
             object.identity = match identity {
                 0 => Identity::Unknown,
@@ -68,7 +72,12 @@ impl Names {
             object.is_closed = *is_closed;
             object.generation = u32::from(*is_closed);
             object.code = *lowpc..*lowpc + 0x1000;
-            let _ = side.add_object(*number, object); // the number may be taken
+            // The number may be taken.
+            if side.add_object(*number, object).is_ok() && kind == Kind::Generated {
+                for name in NAMES.iter().skip(*path).filter(|name| !name.is_empty()) {
+                    side.add_function(*number, name).unwrap();
+                }
+            }
         }
         for (name, number) in &self.threads {
             let mut thread = Thread::new(*number, NAMES[*name]);

@@ -18,6 +18,9 @@ fn sum<'a>(files: impl IntoIterator<Item = &'a SideFile>) -> SideFile {
     sum.finish()
 }
 
+/// The addresses of each function of generated code.
+const FUNCTION_SIZE: u64 = 16;
+
 /// What identifies a place in any run.
 type Named = (Vec<u8>, Identity, u32, u64);
 
@@ -26,6 +29,18 @@ fn named(side: &SideFile, place: Place) -> Named {
     match (number, side.object(number)) {
         (THREAD, _) => (side.threads()[address as usize].name.clone(), Identity::Unknown, number, 0),
         (KERNEL | ELSEWHERE, _) => (vec![], Identity::Unknown, number, 0),
+        // Generated code is the same by the names of its functions.
+        (_, Some(object)) if object.kind == Kind::Generated => {
+            match side.functions(number).get((address / FUNCTION_SIZE) as usize) {
+                Some(name) if matches!(object.identity, Identity::BuildId(_)) => {
+                    (name.to_vec(), object.identity.clone(), 0, u64::MAX)
+                }
+                Some(name) => {
+                    ([&object.path[..], b":", name].concat(), object.identity.clone(), object.generation, u64::MAX)
+                }
+                None => (vec![], Identity::Unknown, ELSEWHERE, 0),
+            }
+        }
         // A build ID is of one object, wherever it is.
         (_, Some(Object { identity: identity @ Identity::BuildId(_), .. })) => (vec![], identity.clone(), 0, address),
         (_, Some(object)) => (object.path.clone(), object.identity.clone(), object.generation, address),
@@ -61,9 +76,15 @@ impl Counts {
         }
         for samples in side.samples() {
             for (addresses, ticks) in samples.bins().filter(|(_, ticks)| *ticks > 0) {
-                let place = named(side, Place { object: samples.object(), address: addresses.start });
-                let is_outside = matches!(samples.object(), KERNEL | ELSEWHERE);
-                let bin_size = if is_outside { 1 } else { samples.bin_size() };
+                let object = samples.object();
+                let is_generated = side.object(object).is_some_and(|object| object.kind == Kind::Generated);
+                let address = if is_generated { addresses.end - 1 } else { addresses.start };
+                let place = named(side, Place { object, address });
+                let bin_size = match place.2 {
+                    KERNEL | ELSEWHERE => 1,
+                    _ if is_generated => 4,
+                    _ => samples.bin_size(),
+                };
                 *self.samples.entry((thread(samples.thread()), place, bin_size)).or_default() += ticks;
             }
         }

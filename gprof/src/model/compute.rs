@@ -127,7 +127,12 @@ impl<'data> Analysis<'data> {
     /// Returns the samples whose stacks are not whole, if a report shows times from stacks.
     pub(super) fn incomplete_stacks(&self) -> Option<&CutStacks> {
         let is_shown = || self.is_measured() || self.wanted.shows().stacks;
-        let make = || self.stack_input.as_ref().filter(|_| is_shown()).map(|input| CutStacks::new(input.stacks));
+        let make = || {
+            self.stack_input
+                .as_ref()
+                .filter(|_| is_shown())
+                .map(|input| CutStacks::new(input.stacks, &self.parsed_images.generated()))
+        };
         self.parts.cut_stacks.get_or_init(make).as_ref()
     }
 

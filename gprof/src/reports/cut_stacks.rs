@@ -1,6 +1,6 @@
 //! Notes about samples without whole stacks, at the head of every output.
 
-use gmon::side_file::CutReason;
+use gmon::side_file::{CutReason, GENERATED};
 
 use super::number::{Fixed, counted};
 use crate::model::{Analysis, CutStacks};
@@ -20,6 +20,13 @@ pub(crate) fn notes(analysis: &Analysis<'_>) -> Vec<String> {
     let others = cut.reasons.iter().skip(MOST_REASONS).fold(0_u64, |sum, (_, samples)| sum.saturating_add(*samples));
     if others > 0 {
         notes.push(format!("{}: other reasons, which gprof -i lists", counted(others, "sample")));
+    }
+    if cut.at_generated > 0 {
+        notes.push(format!(
+            "{} of them: cut at code that the program generated while it ran ({}), which keeps no frame pointer",
+            counted(cut.at_generated, "sample"),
+            String::from_utf8_lossy(GENERATED)
+        ));
     }
     notes
 }

@@ -21,6 +21,8 @@ pub(super) struct ImageFile {
     storage: ImageStorage,
     /// A message for the user: which image of a universal file these bytes are.
     note: Option<String>,
+    /// The names of functions, if there is no file because the program generated the code.
+    pub(super) functions: Vec<Box<[u8]>>,
     /// The file if it was opened again.
     reopened: OnceLock<Option<File>>,
 }
@@ -28,7 +30,20 @@ pub(super) struct ImageFile {
 impl ImageFile {
     /// Makes a file of bytes that were read from `path`.
     pub(super) fn new(path: PathBuf, bytes: Vec<u8>) -> ImageFile {
-        ImageFile { path, bytes, unread: None, storage: ImageStorage::default(), note: None, reopened: OnceLock::new() }
+        ImageFile {
+            path,
+            bytes,
+            unread: None,
+            storage: ImageStorage::default(),
+            note: None,
+            functions: Vec::new(),
+            reopened: OnceLock::new(),
+        }
+    }
+
+    /// Makes the file of code that a program generated, with the names of its functions.
+    pub(super) fn with_functions(self, functions: Vec<Box<[u8]>>) -> ImageFile {
+        ImageFile { functions, ..self }
     }
 
     /// Opens the file again, for code that was not read. Returns `None` if the file cannot be opened, or has another
@@ -36,7 +51,7 @@ impl ImageFile {
     pub(super) fn reopened(&self) -> Option<&File> {
         let open = || {
             let file = files::open_regular(&self.path).ok()?;
-            let is_same = file.metadata().ok()?.len() == self.bytes.len() as u64;
+            let is_same = self.functions.is_empty() && file.metadata().ok()?.len() == self.bytes.len() as u64;
             is_same.then_some(file)
         };
         self.reopened.get_or_init(open).as_ref()
@@ -87,6 +102,9 @@ impl ImageFile {
     ///
     /// When the bytes are not an image.
     pub(super) fn parse_image(&self, options: &Options) -> Result<Image<'_>, Error> {
+        if !self.functions.is_empty() {
+            return Ok(Image::generated(&self.functions));
+        }
         let policy = options.rules.symbols;
         let mut image = self.parse_with(policy)?;
         image.find_debug_file(&self.path, &debug_directories(options), policy, &self.storage);

@@ -144,8 +144,8 @@ impl<'o> Loading<'o> {
             profiles.push(profile);
             objects.extend(found);
         }
-        let known = files.shared_objects.get().into_iter().flatten().map(|file| &file.path);
-        if !objects.iter().map(|object| &object.path).eq(known) {
+        let known = files.shared_objects.get().into_iter().flatten().map(|file| (&file.path, &file.functions));
+        if !objects.iter().map(|object| (&object.path, &object.functions)).eq(known) {
             return Ok(false);
         }
         for object in objects {
@@ -280,7 +280,10 @@ impl<'o> Loading<'o> {
         debug_files: &mut DebugFiles,
         progress: &mut Progress<'_>,
     ) {
-        let file = |object: &mut SharedObject| ImageFile::new(object.path.clone(), mem::take(&mut object.bytes));
+        let file = |object: &mut SharedObject| {
+            let file = ImageFile::new(object.path.clone(), mem::take(&mut object.bytes));
+            file.with_functions(mem::take(&mut object.functions))
+        };
         let object_files = files.shared_objects.get_or_init(|| objects.iter_mut().map(file).collect());
         for (object, file) in objects.into_iter().zip(object_files) {
             let mut image = file.parse_image(self.options);

@@ -20,6 +20,8 @@ const DIRECTORY: &str = "gmon.run";
 const PROFILE: &str = "gmon.out";
 /// What the name of a side file has behind the name of the profile.
 const SIDE: &str = ".side";
+/// The start of the name of a directory in which one rank of a parallel job has left its profiles.
+const OF_RANK: &str = "rank.";
 
 /// A program, and the profiles of its runs.
 struct Program {
@@ -131,11 +133,20 @@ fn path_of(side: &SideFile) -> Option<PathBuf> {
     (!path.is_empty()).then(|| OsString::from_vec(path.clone()).into())
 }
 
-/// The programs whose profiles a directory has. Builds of one path are different programs.
+/// The paths in a directory; none if the directory cannot be read.
+fn paths_in(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+/// The programs whose profiles a directory has, also in the directories of ranks. Builds of one path are different
+/// programs.
 fn programs_in(directory: &Path) -> Vec<Program> {
     let mut programs = BTreeMap::new();
-    let files = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = files.collect();
+    let is_of_rank = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.as_bytes().starts_with(OF_RANK.as_bytes())) && path.is_dir()
+    };
+    let ranks = paths_in(directory).filter(is_of_rank);
+    let mut files: Vec<PathBuf> = paths_in(directory).chain(ranks.flat_map(|rank| paths_in(&rank))).collect();
     files.sort();
     for file in files {
         let Some(profile) = file.as_os_str().as_bytes().strip_suffix(SIDE.as_bytes()) else { continue };
@@ -281,6 +292,14 @@ mod tests {
             assert_eq!(found(&place, Some(word)), ("/usr/bin/as".to_owned(), vec!["as.1".to_owned()], String::new()));
         }
         assert_eq!(found(&place, Some("ld")).0, "ld");
+        // Each rank of a parallel job has a directory.
+        for (directory, profile) in [("rank.0", "as.1"), ("rank.12.2", "as.1.5"), ("others", "as.1")] {
+            fs::create_dir(run.join(directory)).unwrap();
+            write(&run.join(directory).join(profile), "/usr/bin/as", 1_000_000_000, 1);
+        }
+        let (image, profiles, notes) = found(&place, None);
+        assert_eq!((image.as_str(), profiles.len()), ("/usr/bin/as", 3), "{notes}");
+        assert!(notes.contains("      3.50 s  /usr/bin/as (3 processes)"), "{notes}");
         // A profile beside the program comes first.
         fs::write(place.join(PROFILE), b"gmon").unwrap();
         assert_eq!(found(&place, None), (IMAGE.to_owned(), vec![PROFILE.to_owned()], String::new()));

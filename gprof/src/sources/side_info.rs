@@ -50,6 +50,8 @@ pub struct SideObject {
     pub identity: Option<String>,
     /// The samples in the object. Those of the program are in the profile and count as 0 here.
     pub samples: u64,
+    /// Whether the program generated the code while it ran, so the object has no file.
+    pub is_generated: bool,
     /// The calls of the object's functions. Calls inside the program are in the profile and do not count here.
     pub calls: u64,
 }
@@ -134,6 +136,7 @@ fn objects(side: &SideFile) -> Vec<SideObject> {
         path: if object.kind == Kind::Vdso { "[vdso]".to_owned() } else { path(object).display().to_string() },
         identity: identity(object),
         samples: of(&ticks, number),
+        is_generated: object.kind == Kind::Generated,
         calls: of(&calls, number),
     });
     objects.collect()

@@ -137,7 +137,7 @@ fn suffix(objects: &[SideObject], object: &SideObject) -> OsString {
 }
 
 fn is_shared(object: &SideObject) -> bool {
-    object.number != PROGRAM && object.path != "[vdso]"
+    object.number != PROGRAM && object.path != "[vdso]" && !object.is_generated
 }
 
 /// The object with this path, last component of a path, or number.

@@ -18,7 +18,7 @@ use crate::kernel;
 use crate::mcount::{self, Counter};
 use crate::memory::{Row, ThreadRow};
 use crate::message::{say, say_error};
-use crate::objects::{self, NOWHERE, PROGRAM, Tally};
+use crate::objects::{self, ELSEWHERE, PROGRAM, Tally};
 use crate::os::Errno;
 use crate::samples::contexts::threads::target;
 use crate::samples::{bins, contexts, outside_text};
@@ -312,7 +312,7 @@ pub(crate) unsafe fn outside() -> &'static [Tally] {
     // SAFETY: as above.
     unsafe {
         for_each_arc(&mut |from, to, count, _| {
-            let is_nothing = is_own(to) && (is_own(from) || from == NOWHERE);
+            let is_nothing = is_own(to) && (is_own(from) || objects::number(from) == ELSEWHERE);
             if !is_nothing {
                 OUTSIDE.push(Tally::calls(from, to, count));
             }

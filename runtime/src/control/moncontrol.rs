@@ -444,7 +444,7 @@ unsafe fn outside(is_last: bool) -> Option<&'static [Tally]> {
     // SAFETY: as above.
     let found = unsafe { merge::outside() };
     if let Err(error) = seen
-        && found.iter().any(|entry| entry.place == objects::NOWHERE)
+        && found.iter().any(|entry| objects::number(entry.place) == objects::ELSEWHERE)
     {
         say_error(&[b"cannot read the list of loaded objects, using only totals for unknown objects"], error);
     }

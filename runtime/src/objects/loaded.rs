@@ -287,8 +287,8 @@ pub(crate) unsafe fn accept_look() {
     }
 }
 
-/// The place of a run-time address: the number of the object and the link-time address. An address in no object has
-/// only a number.
+/// The place of a run-time address: the number of the object and the link-time address. An address in no mapping of an
+/// object, as that of code that the program has generated, stays as it is.
 ///
 /// # Safety
 ///
@@ -299,7 +299,7 @@ pub(crate) unsafe fn place(pc: usize) -> usize {
         return pc.wrapping_sub(PROGRAM_BIAS.load(Relaxed));
     }
     // SAFETY: the caller's promise.
-    unsafe { known() }.map_or(ELSEWHERE << ADDRESS_BITS, |known| known.objects.place(known.now(), pc))
+    unsafe { known() }.map_or(NOWHERE, |known| known.objects.place(known.now(), pc))
 }
 
 /// The place of an unknown address.
@@ -469,7 +469,8 @@ impl Objects {
     #[inline(never)]
     fn place(&self, loads: &Loads, pc: usize) -> usize {
         let Some(loaded) = loads.at(pc) else {
-            return if pc >> (usize::BITS - 1) == 1 { KERNEL << ADDRESS_BITS } else { NOWHERE };
+            // All bits of the number are set, so higher bits of the address do not change the number.
+            return if pc >> (usize::BITS - 1) == 1 { KERNEL << ADDRESS_BITS } else { NOWHERE | pc };
         };
         if loaded.object == VDSO {
             return VDSO << ADDRESS_BITS;

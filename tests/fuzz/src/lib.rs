@@ -12,6 +12,7 @@ mod program;
 
 mod demangle;
 mod image;
+mod perf_map;
 mod profiles;
 mod run;
 mod side_file;
@@ -20,6 +21,7 @@ mod unwind;
 pub use demangle::demangle;
 pub use image::{inlines, lines, symbols};
 pub use limits::{Limits, gmon_fuzz_steps};
+pub use perf_map::perf_map;
 pub use profiles::{detect, read, rewrite, sum};
 pub use run::run;
 pub use side_file::side_file;
@@ -29,12 +31,13 @@ pub use unwind::{tables, walk};
 pub type Check = fn(&[u8]);
 
 /// All checks, by the names of their targets.
-pub const CHECKS: [(&str, Check); 12] = [
+pub const CHECKS: [(&str, Check); 13] = [
     ("read", read),
     ("detect", detect),
     ("rewrite", rewrite),
     ("sum", sum),
     ("side_file", side_file),
+    ("perf_map", perf_map),
     ("demangle", demangle),
     ("symbols", symbols),
     ("lines", lines),

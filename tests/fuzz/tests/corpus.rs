@@ -37,4 +37,4 @@ macro_rules! targets {
     };
 }
 
-targets! { read detect rewrite sum side_file demangle symbols lines inlines tables walk run }
+targets! { read detect rewrite sum side_file perf_map demangle symbols lines inlines tables walk run }

@@ -1,5 +1,8 @@
 //! `gmon-run`: programs behave as without it, and their profiles are complete.
 
+mod generated;
+mod ranks;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

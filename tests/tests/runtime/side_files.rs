@@ -108,6 +108,9 @@ fn samples_in_code_of_no_object_are_elsewhere() {
     let side = program.side();
     // A sample of the timer may add to those that the program sends.
     assert!((500..550).contains(&side.samples_of(ELSEWHERE)), "{side:?}");
+    let samples = side.samples().iter().filter(|samples| samples.object() == ELSEWHERE);
+    let with_addresses = samples.flat_map(gmon::side_file::Samples::bins).filter(|(bin, _)| bin.start != 0);
+    assert!(with_addresses.map(|(_, ticks)| ticks).sum::<u64>() >= 500, "{side:?}");
     assert!(left(&program) == ["gmon.out", "gmon.out.side"]);
 }
 

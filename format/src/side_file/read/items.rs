@@ -4,7 +4,7 @@ use crate::Part;
 use crate::decode::Result;
 use crate::decode::cursor::Cursor;
 use crate::encode::side_file::{Call, CutReason, Place, unzigzag};
-use crate::layout::side_file::{IS_CLOSED, IS_PROGRAM, IS_VDSO};
+use crate::layout::side_file::{IS_CLOSED, IS_GENERATED, IS_PROGRAM, IS_VDSO};
 use crate::side_file::content::{Refused, SideFile};
 use crate::side_file::counts::Thread;
 use crate::side_file::object::{Identity, Kind, Mapping, Object};
@@ -38,10 +38,11 @@ pub(super) fn objects(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<(
 fn kind(content: &mut Cursor<'_>) -> Result<(Kind, bool)> {
     let offset = content.offset();
     let flags = content.number()?;
-    let kind = match flags & (IS_PROGRAM | IS_VDSO) {
+    let kind = match flags & (IS_PROGRAM | IS_VDSO | IS_GENERATED) {
         0 => Kind::Shared,
         IS_PROGRAM => Kind::Program,
         IS_VDSO => Kind::Vdso,
+        IS_GENERATED => Kind::Generated,
         _ => return Err(Refused(Part::ObjectFlags, flags).at(offset)),
     };
     Ok((kind, flags & IS_CLOSED != 0))
@@ -55,6 +56,15 @@ fn identity(content: &mut Cursor<'_>) -> Result<Identity> {
         2 => Ok(Identity::Headers(content.number()?)),
         kind => Err(Refused(Part::IdentityKind, kind).at(offset)),
     }
+}
+
+pub(super) fn functions(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
+    let object = small(content, Part::Object)?;
+    while content.left() > 0 {
+        let offset = content.offset();
+        side.push_function(object, content.string()?).map_err(|refused| refused.at(offset))?;
+    }
+    Ok(())
 }
 
 pub(super) fn threads(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {

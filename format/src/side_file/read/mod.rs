@@ -9,7 +9,7 @@ use crate::decode::Result;
 use crate::decode::cursor::Cursor;
 use crate::encode::side_file::padding_size;
 use crate::layout::side_file::{
-    BIG, CALLS, CONTEXTS, CUTS, END, FILLER, HEADER_SIZE, LITTLE, LIVE, MAGIC, MAJOR, MAPPINGS, OBJECTS,
+    BIG, CALLS, CONTEXTS, CUTS, END, FILLER, FUNCTIONS, HEADER_SIZE, LITTLE, LIVE, MAGIC, MAJOR, MAPPINGS, OBJECTS,
     PART_HEADER_SIZE, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS, REQUIRED, SAMPLES, THREADS, Tag,
 };
 use crate::{Error, Order, Part, Word};
@@ -35,6 +35,7 @@ impl SideFile {
             match tag {
                 PROPERTIES => items::properties(&mut side, content)?,
                 OBJECTS => items::objects(&mut side, content)?,
+                FUNCTIONS => items::functions(&mut side, content)?,
                 THREADS => items::threads(&mut side, content)?,
                 MAPPINGS => items::mappings(&mut side, content)?,
                 SAMPLES => items::samples(&mut side, content)?,
@@ -136,6 +137,7 @@ fn kind(tag: Tag) -> Part {
     match tag {
         PROPERTIES => Part::Properties,
         OBJECTS => Part::Objects,
+        FUNCTIONS => Part::GeneratedFunctions,
         THREADS | RAW_THREADS => Part::Threads,
         MAPPINGS | RAW_MAPPINGS => Part::Mappings,
         SAMPLES => Part::Samples,

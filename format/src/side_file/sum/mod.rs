@@ -11,16 +11,18 @@ use alloc::vec::Vec;
 
 use super::content::{Added, Refused, SideFile};
 use super::counts::{Calls, Samples, Thread};
+use super::functions;
 use crate::encode::side_file::{Call, CutReason, Place};
 use crate::layout::side_file::{ELSEWHERE, KERNEL, property};
 use crate::{Error, Part, Word};
-use names::{Names, Translation};
+use names::{Described, Names, Translation};
 use tree::TreeSum;
 
 /// The sum of any number of side files of one program.
 ///
 /// Objects are the same if their build IDs are; without a build ID, if their paths are. Threads are the same if their
 /// names are, in one file too. Trees are added up node by node, and samples and calls by object and address. The sum
+/// Functions of generated code are the same if their names are. The sum
 /// has the sum of the CPU times if all files have one, the other properties that all files have with the same value,
 /// no mappings, and no addresses in the kernel or elsewhere, which mean nothing in another run. It depends on the
 /// files only, not on their order, and may be a summand itself.
@@ -155,6 +157,10 @@ impl Accumulator {
 
     fn add_samples(&mut self, file: &SideFile, translation: &Translation) {
         for samples in &file.samples {
+            if translation.is_generated(samples.object) {
+                self.add_generated(samples, translation);
+                continue;
+            }
             let is_outside = matches!(samples.object, KERNEL | ELSEWHERE);
             let bin_size = if is_outside { 1 } else { samples.bin_size };
             let of = (translation.thread(samples.thread), translation.object(samples.object), bin_size);
@@ -162,6 +168,18 @@ impl Accumulator {
             for (index, ticks) in &samples.bins {
                 increase(bins.entry(if is_outside { 0 } else { *index }).or_insert(0), *ticks);
             }
+        }
+    }
+
+    /// Adds the samples of an object that is generated code.
+    fn add_generated(&mut self, samples: &Samples, translation: &Translation) {
+        for (bin, ticks) in samples.bins() {
+            let of = Place { object: samples.object, address: bin.end.saturating_sub(1) };
+            let place = translation.place(of);
+            let bin_size = if place.object == ELSEWHERE { 1 } else { functions::BIN };
+            let of = (translation.thread(samples.thread), place.object, bin_size);
+            let bin = place.address.checked_div(bin_size).unwrap_or(0);
+            increase(self.samples.entry(of).or_default().entry(bin).or_insert(0), ticks);
         }
     }
 
@@ -187,8 +205,8 @@ impl Accumulator {
             sum.properties.extend(text.map(Vec::into_boxed_slice));
         }
         sum.properties.extend(properties);
-        let (objects, threads, translation) = self.names.finish();
-        (sum.objects, sum.threads) = (objects, threads);
+        let (Described { objects, functions, threads }, translation) = self.names.finish();
+        (sum.objects, sum.functions, sum.threads) = (objects, functions, threads);
         sum.samples = sorted_samples(self.samples, &translation);
         sum.calls = sorted_calls(self.calls, &translation);
         sum.contexts = self.tree.finish(|place| translation.place(place));
@@ -209,11 +227,23 @@ fn sorted_samples(
             thread: translation.thread(thread),
             object: translation.object(object),
             bin_size,
-            bins: bins.into_iter().collect(),
+            bins: sorted_bins(object, bin_size, bins, translation),
         })
         .collect();
     sorted.sort_by_key(|samples| (samples.thread, samples.object, samples.bin_size));
     sorted
+}
+
+/// The bins of an object in ascending order.
+fn sorted_bins(object: u32, size: u64, bins: BTreeMap<u64, u64>, translation: &Translation) -> Vec<(u64, u64)> {
+    if !translation.is_generated(object) {
+        return bins.into_iter().collect();
+    }
+    let place = |index: u64| translation.place(Place { object, address: index.saturating_mul(size) });
+    let bins = bins.into_iter().map(|(index, ticks)| (place(index).address.checked_div(size).unwrap_or(0), ticks));
+    let mut bins: Vec<(u64, u64)> = bins.collect();
+    bins.sort_unstable();
+    bins
 }
 
 fn sorted_calls(calls: BTreeMap<(Option<u32>, Place, Place), u64>, translation: &Translation) -> Vec<Calls> {

@@ -1,6 +1,8 @@
 //! The objects and threads of a sum.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::Part;
@@ -8,12 +10,15 @@ use crate::encode::side_file::Place;
 use crate::layout::side_file::{CUT, ELSEWHERE, FIRST_RESERVED, KERNEL, PROGRAM, THREAD};
 use crate::side_file::content::{Added, Refused, SideFile};
 use crate::side_file::counts::Thread;
+use crate::side_file::functions;
 use crate::side_file::object::{Key, Kind, Object};
 
 /// Objects and threads, each with a number in the order of their first appearance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     objects: BTreeMap<Key, (u32, Object)>,
+    /// For each object that is generated code, the names of its functions.
+    functions: BTreeMap<u32, BTreeMap<Box<[u8]>, usize>>,
     threads: BTreeMap<Vec<u8>, (u32, Thread)>,
 }
 
@@ -21,7 +26,16 @@ pub(super) struct Names {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Translation {
     objects: BTreeMap<u32, u32>,
+    /// For each object that is generated code, the indexes of its functions.
+    functions: BTreeMap<u32, Vec<usize>>,
     threads: Vec<u32>,
+}
+
+/// What a sum describes.
+pub(super) struct Described {
+    pub(super) objects: BTreeMap<u32, Object>,
+    pub(super) functions: BTreeMap<u32, Vec<Box<[u8]>>>,
+    pub(super) threads: Vec<Thread>,
 }
 
 impl Translation {
@@ -34,8 +48,19 @@ impl Translation {
             }
             // These addresses mean nothing in another run.
             KERNEL | ELSEWHERE => Place { address: 0, ..place },
-            _ => Place { object: self.object(place.object), ..place },
+            _ => match self.functions.get(&place.object) {
+                None => Place { object: self.object(place.object), ..place },
+                Some(indexes) => match functions::index_of(place.address).and_then(|index| indexes.get(index)) {
+                    Some(index) => Place { object: self.object(place.object), address: functions::address_of(*index) },
+                    None => Place { object: ELSEWHERE, address: 0 },
+                },
+            },
         }
+    }
+
+    /// Whether the object with this number is generated code.
+    pub(super) fn is_generated(&self, object: u32) -> bool {
+        self.functions.contains_key(&object)
     }
 
     pub(super) fn object(&self, number: u32) -> u32 {
@@ -60,6 +85,11 @@ impl Names {
         let keys = file.objects.values().map(Object::key);
         let new: BTreeSet<Key> = keys.filter(|key| !self.objects.contains_key(key)).collect();
         let objects = self.objects.len().saturating_add(new.len());
+        let known = self.functions.values().map(BTreeMap::len);
+        let functions = file.functions.values().map(Vec::len).chain(known).fold(0, usize::saturating_add);
+        if functions > functions::MOST {
+            return Err(Refused(Part::Items, functions as u64));
+        }
         // `finish` begins with the number after that of the program.
         if u32::try_from(objects).is_ok_and(|objects| objects < FIRST_RESERVED) {
             let threads = self.threads.len().saturating_add(file.threads.len());
@@ -71,8 +101,16 @@ impl Names {
     /// Adds the objects and threads of a file, for which there are numbers. The totals of the threads' counts fit 64
     /// bits.
     pub(super) fn add(&mut self, file: &SideFile) -> Translation {
-        let objects = file.objects.iter().map(|(number, object)| (*number, self.add_object(object))).collect();
-        Translation { objects, threads: file.threads.iter().map(|thread| self.add_thread(thread)).collect() }
+        let objects: BTreeMap<u32, u32> =
+            file.objects.iter().map(|(number, object)| (*number, self.add_object(object))).collect();
+        let generated = file.objects.iter().filter(|(_, object)| object.kind == Kind::Generated);
+        let functions = generated.filter_map(|(number, _)| {
+            let known = self.functions.entry(*objects.get(number)?).or_default();
+            Some((*number, file.functions(*number).iter().map(|name| add_function(known, name)).collect()))
+        });
+        let functions = functions.collect();
+        let threads = file.threads.iter().map(|thread| self.add_thread(thread)).collect();
+        Translation { objects, functions, threads }
     }
 
     fn add_object(&mut self, object: &Object) -> u32 {
@@ -102,12 +140,14 @@ impl Names {
         *index
     }
 
-    /// The objects and threads in an order that depends only on their content, and the numbers that they have there.
-    pub(super) fn finish(self) -> (BTreeMap<u32, Object>, Vec<Thread>, Translation) {
+    /// The objects, their functions, and the threads in an order that depends only on their content, and the numbers
+    /// that they have there.
+    pub(super) fn finish(mut self) -> (Described, Translation) {
         let mut translation = Translation::default();
         let mut objects = BTreeMap::new();
         let mut next = PROGRAM;
-        for (_, (number, object)) in self.objects {
+        let mut functions = BTreeMap::new();
+        for (_, (number, mut object)) in self.objects {
             let final_number = if object.kind == Kind::Program {
                 PROGRAM
             } else {
@@ -115,6 +155,13 @@ impl Names {
                 next
             };
             translation.objects.insert(number, final_number);
+            if let Some(names) = self.functions.remove(&number) {
+                object.code = 0..functions::function_addresses(names.len()).start;
+                translation.functions.insert(number, order(&names));
+                if !names.is_empty() {
+                    functions.insert(final_number, names.into_keys().collect());
+                }
+            }
             objects.insert(final_number, object);
         }
         let mut threads = Vec::with_capacity(self.threads.len());
@@ -125,6 +172,27 @@ impl Names {
             }
             threads.push(thread);
         }
-        (objects, threads, translation)
+        (Described { objects, functions, threads }, translation)
     }
+}
+
+/// Adds a function to the functions of an object, and returns its index.
+fn add_function(known: &mut BTreeMap<Box<[u8]>, usize>, name: &[u8]) -> usize {
+    let next = known.len();
+    let index = known.get(name).copied().unwrap_or(next);
+    if index == next {
+        known.insert(name.into(), next);
+    }
+    index
+}
+
+/// For each function in the order of first appearance the index in the order of the names.
+fn order(names: &BTreeMap<Box<[u8]>, usize>) -> Vec<usize> {
+    let mut order = vec![0; names.len()];
+    for (new, before) in names.values().enumerate() {
+        if let Some(place) = order.get_mut(*before) {
+            *place = new;
+        }
+    }
+    order
 }

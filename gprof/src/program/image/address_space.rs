@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use gmon::{Histogram, Profile};
 
+use super::listing::Origin;
 use super::machine_code::Code;
 use super::program::Image;
 
@@ -151,6 +152,12 @@ impl<'data> Images<'data> {
     /// All images, with the addresses that the linker gave.
     pub fn iter(&self) -> impl Iterator<Item = &Image<'data>> {
         self.all.iter()
+    }
+
+    /// The new addresses of the images that are generated code.
+    pub(crate) fn generated(&self) -> Vec<Range<u64>> {
+        let images = self.all.iter().zip(&self.places).filter(|(image, _)| image.origin == Origin::Generated);
+        images.map(|(image, place)| place.of(image.code.start)..place.of(image.code.end)).collect()
     }
 
     /// The path of each image.

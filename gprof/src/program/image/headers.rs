@@ -30,6 +30,17 @@ pub struct Headers {
 }
 
 impl Headers {
+    /// The headers of code at these addresses that is in no file.
+    pub(crate) fn of_code(code: Range<u64>) -> Headers {
+        Headers {
+            word: gmon::Word::W64,
+            order: gmon::Order::Little,
+            hints: gmon::Hints::new(),
+            code: Some(code),
+            build_id: None,
+        }
+    }
+
     /// Reads the headers of an executable or a shared object from its bytes.
     ///
     /// # Errors

@@ -26,6 +26,8 @@ pub enum Origin {
     MiniDebugInfo,
     /// What remains after stripping: dynamic symbols and unwind tables.
     Stripped,
+    /// The side files of runs: the program generated the code, and there is no file.
+    Generated,
 }
 
 /// The functions of a file, and the source from which they are known.

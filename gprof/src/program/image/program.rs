@@ -4,10 +4,13 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use gmon::side_file::function_addresses;
+
 use super::elf::DebugLinks;
 use super::error::ImageError;
 use super::listing::{LocalFiles, Origin};
-use super::machine_code::Code;
+use super::machine_code::{Code, Machine};
+use super::sections::Sections;
 use super::source_files::SourceFiles;
 use super::supplements::Search;
 use super::symbols::{Nearest, Policy, Symbol};
@@ -88,6 +91,36 @@ impl<'data> Image<'data> {
             links: file.links(),
             data,
         })
+    }
+
+    /// Makes the image of code that a program generated while it ran: functions with these names, at the addresses that
+    /// follow from their order.
+    pub(crate) fn generated(names: &'data [Box<[u8]>]) -> Image<'data> {
+        let code = 0..function_addresses(names.len()).start;
+        let symbol = |(index, name): (usize, &'data Box<[u8]>)| Symbol {
+            address: function_addresses(index).start,
+            name,
+            is_static: false,
+            is_func: true,
+        };
+        let sections = Sections::new(object::Endianness::Little, gmon::Word::W64, false, 0, |_| None);
+        Image {
+            symbols: names.iter().enumerate().map(symbol).collect(),
+            origin: Origin::Generated,
+            text: code.clone(),
+            machine_code: Code { machine: Machine::Other, start: 0, bytes: &[] },
+            code,
+            word: gmon::Word::W64,
+            order: gmon::Order::Little,
+            hints: gmon::Hints::new(),
+            sampled: None,
+            lacks_unwind_index: false,
+            files: SourceFiles::new(sections, false),
+            damage: None,
+            text_offset: 0,
+            links: DebugLinks::default(),
+            data: &[],
+        }
     }
 
     /// The build ID of the file in hexadecimal, if the file has one.

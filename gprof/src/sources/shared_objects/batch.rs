@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use gmon::side_file::function_addresses;
 use gmon::{Accumulator, Unit};
 
 use super::counts::{RunObject, SparseProfile};
@@ -28,16 +29,29 @@ pub(super) struct ObjectFile {
     pub(super) bytes: Vec<u8>,
     pub(super) headers: Headers,
     identity: Option<String>,
+    /// The names of functions, if there is no file because the program generated the code.
+    pub(super) functions: Vec<Box<[u8]>>,
 }
 
-impl Candidate<'_> {
+impl<'a> Candidate<'a> {
+    /// Makes a candidate whose file is not read yet.
+    pub(super) fn new(path: &'a Path) -> Candidate<'a> {
+        Candidate { path, file: OnceLock::new() }
+    }
+
+    /// Makes a candidate for code that a program generated.
+    pub(super) fn generated(path: &'a Path, functions: &[Box<[u8]>]) -> Candidate<'a> {
+        let headers = Headers::of_code(0..function_addresses(functions.len()).start);
+        let file = ObjectFile { bytes: Vec::new(), headers, identity: None, functions: functions.to_vec() };
+        Candidate { path, file: Ok(file).into() }
+    }
     /// Returns the file, which is read when it is first needed.
     pub(super) fn file(&self, with_code: bool) -> Result<&ObjectFile, String> {
         let read = || {
             let bytes = image::read(self.path, with_code).map_err(|error| error.to_string())?;
             let headers = Headers::read(&bytes).map_err(|error| error.to_string())?;
             let identity = image::identity(&bytes).map_err(|error| error.to_string())?;
-            Ok(ObjectFile { bytes, headers, identity })
+            Ok(ObjectFile { bytes, headers, identity, functions: Vec::new() })
         };
         self.file.get_or_init(read).as_ref().map_err(String::clone)
     }
@@ -51,7 +65,8 @@ impl ObjectFile {
         // A runtime may round the range.
         let end = code.end.checked_next_multiple_of(PAGE).unwrap_or(code.end);
         let part = range.start.max(code.start & !(PAGE - 1))..range.end.min(end);
-        let is_in_file = part.end.saturating_sub(part.start) <= self.bytes.len() as u64 + PAGE;
+        let size = part.end.saturating_sub(part.start);
+        let is_in_file = size <= self.bytes.len() as u64 + PAGE || !self.functions.is_empty();
         if is_in_file { part } else { 0..0 }
     }
 

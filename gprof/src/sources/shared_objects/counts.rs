@@ -57,6 +57,8 @@ pub(super) struct RunObject {
     pub(super) identity: Option<String>,
     /// The object's path when it was loaded.
     pub(super) path: PathBuf,
+    /// The names of functions, if the object has no file because the program generated the code.
+    pub(super) functions: Vec<Box<[u8]>>,
     pub(super) counts: ObjectCounts,
 }
 
@@ -203,7 +205,7 @@ mod tests {
         const FAR: u64 = 1 << 40;
         let bins = vec![(FAR..FAR + 4, 5), (0x1000..0x1004, 1), (0x100c..0x1010, 2), (0x1000..0x1004, 3)];
         let counts = ObjectCounts::Sparse(SparseProfile { code: 0x1000..FAR + 4, bins, arcs: Vec::new() });
-        let object = RunObject { number: 1, identity: None, path: PathBuf::new(), counts };
+        let object = RunObject { number: 1, identity: None, path: PathBuf::new(), functions: Vec::new(), counts };
         let counts = RunCounts { objects: vec![object], numbers: [(7, 0)].into(), ..RunCounts::default() };
         let profile = counts.profile(7, Unit::seconds(100)).unwrap();
         let parts = profile.histograms().iter().map(|part| (part.range(), part.bins().clone()));

@@ -21,7 +21,6 @@ pub(crate) use side::{identity, path};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use gmon::Unit;
 use gmon::side_file::PROGRAM;
@@ -30,7 +29,7 @@ use super::profile_file::ProfileSum;
 use crate::error::Error;
 use crate::program::image::files::{self, companion};
 use crate::terminal::progress::Progress;
-use batch::{Batch, Candidate, CandidateSum, Outcome};
+use batch::{Batch, Candidate, CandidateSum, ObjectFile, Outcome};
 use calls::Call;
 use counts::ObjectCounts;
 use reading::{Task, TaskCounts};
@@ -40,6 +39,8 @@ pub(crate) struct SharedObject {
     pub(crate) path: PathBuf,
     /// The content of the file.
     pub(crate) bytes: Vec<u8>,
+    /// The names of functions, if there is no file because the program generated the code.
+    pub(crate) functions: Vec<Box<[u8]>>,
     pub(crate) sum: ProfileSum,
     /// The number of samples in all profiles that could be read.
     pub(crate) samples: u64,
@@ -88,14 +89,15 @@ impl<'a> Plan<'a> {
                     }
                 };
                 let candidates = &mut plan.candidates;
-                let mut add = || {
-                    candidates.push(Candidate { path: &object.path, file: OnceLock::new() });
+                let mut add = |candidate| {
+                    candidates.push(candidate);
                     candidates.len() - 1
                 };
                 // Several paths to one file are one object.
                 let candidate = match files::key(&object.path) {
-                    Some(key) => *known.entry(key).or_insert_with(add),
-                    None => add(),
+                    _ if !object.functions.is_empty() => add(Candidate::generated(&object.path, &object.functions)),
+                    Some(key) => *known.entry(key).or_insert_with(|| add(Candidate::new(&object.path))),
+                    None => add(Candidate::new(&object.path)),
                 };
                 entries.push(Ok(plan.tasks.len()));
                 plan.tasks.push(Task { object, counts, candidate });
@@ -204,7 +206,8 @@ impl SharedObjects {
             let elsewhere = sum.settle(path, &file, unit);
             self.outside_images.add(&OutsideImages { elsewhere, ..OutsideImages::default() });
             let CandidateSum { sum, samples, failure, .. } = sum;
-            self.objects.push(SharedObject { path: path.to_path_buf(), bytes: file.bytes, sum, samples, failure });
+            let ObjectFile { bytes, functions, .. } = file;
+            self.objects.push(SharedObject { path: path.to_path_buf(), bytes, functions, sum, samples, failure });
         }
     }
 }

@@ -142,7 +142,6 @@ mod tests {
     use gmon::{Arc, DataModel, Encoding, Form, Order, Profile};
     use std::fs;
     use std::path::Path;
-    use std::sync::OnceLock;
 
     /// The profile of a run with this number of calls, and its line in a list.
     fn profile(calls: u64, object: &Path) -> (Vec<u8>, String) {
@@ -175,7 +174,7 @@ mod tests {
         fs::write(path(40), &runs[41].0).unwrap();
         fs::remove_file(path(50)).unwrap();
         // The second half belongs to another candidate for the same file.
-        let new = || Candidate { path: &object, file: OnceLock::new() };
+        let new = || Candidate::new(&object);
         let candidates = [new(), new()];
         let tasks: Vec<Task<'_>> = lists
             .iter()

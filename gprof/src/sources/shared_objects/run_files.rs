@@ -42,6 +42,7 @@ fn object(listed: Object) -> RunObject {
         number: listed.number,
         identity: listed.build_id.as_deref().map(image::padded_build_id),
         counts: ObjectCounts::File { suffix, checksum: listed.profile },
+        functions: Vec::new(),
         path,
     }
 }
@@ -139,8 +140,12 @@ fn side_file(profile: &Path, bytes: &[u8]) -> Option<Result<SideFile, String>> {
         Err(error) => return Some(Err(left_out(error.to_string()))),
     };
     let side = SideFile::parse(&content).map_err(|error| format!("{error}; gprof ignores the side file"));
-    let side = side.and_then(|side| match side.is_of(bytes) {
-        true => Ok(side),
+    let side = side.and_then(|mut side| match side.is_of(bytes) {
+        true => {
+            // Code without a name has the time that was counted there, too.
+            side.name_generated_code(&[]);
+            Ok(side)
+        }
         false => Err(format!("belongs to another run than {}; gprof ignores the side file", profile.display())),
     });
     Some(side.map_err(left_out))
@@ -190,6 +195,7 @@ mod tests {
             number,
             identity: identity.map(str::to_owned),
             path: path.into(),
+            functions: Vec::new(),
             counts: ObjectCounts::File { suffix: suffix.into(), checksum },
         };
         let one = object(1, Some("beef0000"), "/lib/a b.so", "a b.so", Checksum { length: 9, sum: 0x1f });

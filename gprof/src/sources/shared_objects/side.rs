@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use gmon::Arc;
-use gmon::side_file::{Call, Calls, Identity, KERNEL, Kind, Object, PROGRAM, Samples, SideFile};
+use gmon::side_file::{Call, Calls, Identity, KERNEL, Kind, Object, PROGRAM, Samples, SideFile, function_addresses};
 
 use super::counts::{ObjectCounts, RunCounts, RunObject, SparseProfile};
 use crate::program::image::{self, files};
@@ -79,10 +79,13 @@ impl Sorting {
             let owner = match object.kind {
                 Kind::Program => Owner::Program,
                 Kind::Vdso => Owner::Vdso,
+                Kind::Generated if side.functions(number).is_empty() => continue,
                 _ if !used.contains(&number) => continue,
                 _ => {
                     let key = (path(object), identity(object));
-                    let at = known.get(&key).copied().unwrap_or_else(|| sorting.add(number, &key, object));
+                    let functions = side.functions(number);
+                    let at = known.get(&key).copied().filter(|_| functions.is_empty());
+                    let at = at.unwrap_or_else(|| sorting.add(number, &key, object, functions));
                     known.insert(key, at);
                     sorting.result.numbers.insert(number, at);
                     Owner::Object(at)
@@ -94,12 +97,23 @@ impl Sorting {
     }
 
     /// Adds an object without counts, and returns its index.
-    fn add(&mut self, number: u32, (path, identity): &(PathBuf, Option<String>), object: &Object) -> usize {
-        let counts = SparseProfile { code: object.code.clone(), ..SparseProfile::default() };
+    fn add(
+        &mut self,
+        number: u32,
+        (path, identity): &(PathBuf, Option<String>),
+        object: &Object,
+        functions: &[Box<[u8]>],
+    ) -> usize {
+        let code = match functions.len() {
+            0 => object.code.clone(),
+            number => 0..function_addresses(number).start,
+        };
+        let counts = SparseProfile { code, ..SparseProfile::default() };
         self.result.objects.push(RunObject {
             number: number.into(),
             identity: identity.clone(),
             path: path.clone(),
+            functions: functions.to_vec(),
             counts: ObjectCounts::Sparse(counts),
         });
         self.result.objects.len() - 1

@@ -5,7 +5,7 @@ use gmon::layout::side_file::{CONTEXTS, CUT, CUTS, THREAD};
 
 use super::{counts, threads};
 use crate::file::writer::Writer;
-use crate::objects::{self, NOWHERE};
+use crate::objects::{self, ELSEWHERE};
 use crate::samples::contexts::{self, PLACE, ROOT};
 
 /// Writes the tree, and the ticks that are not in the tree. Without stacks, nothing is written.
@@ -61,10 +61,9 @@ fn place(address: u64) -> Place {
 fn place_of_code(pc: usize) -> usize {
     // SAFETY: `control` lets only one thread write files.
     let found = unsafe { objects::place(pc) };
-    let Some(last) = pc.checked_sub(1).filter(|_| found == NOWHERE) else { return found };
-    // SAFETY: as above.
-    match unsafe { objects::place(last) } {
-        NOWHERE => NOWHERE,
-        before => before + 1,
+    if objects::number(found) != ELSEWHERE {
+        return found;
     }
+    // SAFETY: as above.
+    unsafe { objects::place(pc.wrapping_sub(1)) }.wrapping_add(1)
 }

@@ -9,7 +9,7 @@ use crate::file::writer::Writer;
 use crate::objects::{ADDRESS_BITS, ELSEWHERE, KERNEL, PROGRAM, Tally, VDSO, is_object, number, object};
 use crate::samples::outside_text;
 
-/// The number of bytes of code of a bin in an object.
+/// The number of bytes of code of a bin.
 const BIN: usize = 4;
 
 /// Whether there are counts that the profile does not have.
@@ -68,16 +68,15 @@ fn has_samples_of_its_own(number: usize) -> bool {
 /// Whether places may have this number.
 fn is_listed(number: usize) -> bool {
     // SAFETY: `control` lets only one thread write files.
-    matches!(number, PROGRAM | VDSO | KERNEL) || unsafe { object(number) }.is_some()
+    matches!(number, PROGRAM | VDSO | KERNEL | ELSEWHERE) || unsafe { object(number) }.is_some()
 }
 
 /// Writes the samples among counts as those of an object.
 fn put_bins(out: &mut Writer, number: usize, counts: &[Tally]) {
-    let bin_size = if is_object(number) { BIN } else { 1 };
     out.part(SAMPLES, |out| {
-        let mut bins = BinEncoder::begin(out, None, number as u32, bin_size as u64);
+        let mut bins = BinEncoder::begin(out, None, number as u32, BIN as u64);
         for count in counts.iter().filter(|count| count.is_samples()) {
-            bins.put(out, (address(count.place) / bin_size) as u64, count.count);
+            bins.put(out, (address(count.place) / BIN) as u64, count.count);
         }
     });
 }

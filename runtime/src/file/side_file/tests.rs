@@ -51,6 +51,7 @@ fn every_count_is_somewhere() {
     use crate::objects::ADDRESS_BITS;
     let at = |number: usize, address: usize| number << ADDRESS_BITS | address;
     const UNKNOWN: usize = 900;
+    const GENERATED: usize = 0x7f00_1234_5670;
     let counts = [
         Tally::samples(0x1234, 11),
         Tally::calls(at(UNKNOWN, 0x5000), 0x20, 4),
@@ -58,6 +59,7 @@ fn every_count_is_somewhere() {
         Tally::samples(at(crate::objects::VDSO, 0), 3),
         Tally::samples(at(crate::objects::KERNEL, 0), 5),
         Tally::samples(crate::objects::NOWHERE, 7),
+        Tally::samples(crate::objects::NOWHERE | GENERATED, 17),
         Tally::calls(0x10, crate::objects::NOWHERE, 2),
     ];
     assert!(has_contents(&counts));
@@ -66,7 +68,10 @@ fn every_count_is_somewhere() {
         assert_eq!(side.is_live(), is_live);
         let of = |object: u32| side.samples().iter().filter(|part| part.object() == object).map(Samples::total).sum();
         let found: [u64; 4] = [PROGRAM, crate::objects::VDSO as u32, KERNEL, ELSEWHERE].map(of);
-        assert_eq!(found, [0, 3, 5, 11 + 13 + 7]);
+        assert_eq!(found, [0, 3, 5, 11 + 13 + 7 + 17]);
+        let bins = side.samples().iter().filter(|part| part.object() == ELSEWHERE).flat_map(Samples::bins);
+        let start = GENERATED as u64;
+        assert!(bins.into_iter().any(|bin| bin == (start..start + 4, 17)), "code in no object keeps its address");
         let place = |object, address| Place { object, address };
         let calls = [
             Call { caller: place(ELSEWHERE, 0), callee: place(PROGRAM, 0x20), count: 4 },

@@ -72,6 +72,8 @@ fn expected(images: &[Image], sides: &[&SideFile], with_objects: bool) -> BTreeM
         let name = match images.get(object as usize) {
             Some(image) if object == 0 || with_objects => name(&image.path, address),
             _ if object == KERNEL => "Kernel".to_owned(),
+            // All code without a name is one function.
+            _ if object == ELSEWHERE && address != 0 && with_objects => name(Path::new("[jit]"), 8),
             _ => "Elsewhere".to_owned(),
         };
         *sums.entry(name).or_default() += node.ticks();

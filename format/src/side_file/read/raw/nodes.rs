@@ -133,6 +133,8 @@ impl Adding<'_> {
         } else {
             Some(place)
         };
-        known.filter(|place| self.side.context_place(*place).is_ok()).unwrap_or(Place { object: ELSEWHERE, ..place })
+        // The address in an unknown object says nothing.
+        let is_known = |place: &Place| self.side.context_place(*place).is_ok();
+        known.filter(is_known).unwrap_or(Place { object: ELSEWHERE, address: 0 })
     }
 }

@@ -45,7 +45,7 @@ impl Outside {
         }
         self.samples.push(match place.object {
             KERNEL => (KERNEL, 0, ticks),
-            PROGRAM | ELSEWHERE | CUT | THREAD => (ELSEWHERE, 0, ticks),
+            PROGRAM | CUT | THREAD => (ELSEWHERE, 0, ticks),
             object => (object, place.address / BIN, ticks),
         });
     }
@@ -65,7 +65,7 @@ impl Outside {
         for group in self.samples.chunk_by(is_same) {
             let Some((object, bin, _)) = group.first() else { continue };
             let ticks = group.iter().fold(0, |sum: u64, (_, _, ticks)| sum.saturating_add(*ticks));
-            let size = if matches!(*object, KERNEL | ELSEWHERE) { 1 } else { BIN };
+            let size = if *object == KERNEL { 1 } else { BIN };
             let thread = side.begin_samples(None, *object, size)?;
             side.push_samples((thread, *object, size), *bin, ticks)?;
         }
