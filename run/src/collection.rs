@@ -332,7 +332,7 @@ mod tests {
         let ticks = |(number, (index, name))| {
             let nodes = side.contexts().nodes().iter().filter(|node| node.place().object == number);
             let nodes = nodes.filter(|node| side_file::function_addresses(index).contains(&node.place().address));
-            (name, nodes.map(|node| node.ticks()).sum())
+            (name, nodes.map(side_file::Node::ticks).sum())
         };
         named.map(ticks).collect()
     }

@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::content::SideFile;
+use super::contexts::Node;
 use super::counts::Samples;
 use super::functions;
 use super::object::{Kind, Object};
@@ -58,7 +59,7 @@ impl SideFile {
     /// For each node of the tree whether it has callees.
     fn callers(&self) -> Vec<bool> {
         let mut callers = vec![false; self.contexts.nodes.len()];
-        for parent in self.contexts.nodes.iter().filter_map(|node| node.parent()) {
+        for parent in self.contexts.nodes.iter().filter_map(Node::parent) {
             if let Some(is_caller) = callers.get_mut(parent) {
                 *is_caller = true;
             }

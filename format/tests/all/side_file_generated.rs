@@ -22,7 +22,7 @@ fn generated(side: &SideFile) -> u32 {
 fn name(side: &SideFile, place: Place) -> &str {
     let mut named = side.functions(place.object).iter().enumerate();
     let name = named.find(|(index, _)| function_addresses(*index).contains(&place.address));
-    name.map_or("", |(_, name)| str::from_utf8(name).unwrap())
+    name.map_or("", |(_, name)| std::str::from_utf8(name).unwrap())
 }
 
 /// The names of all nodes of the tree, with their ticks.

@@ -43,7 +43,8 @@ impl<'data> Analysis<'data> {
             self.graph_entries();
             self.index();
         }
-        (self.bounds(), self.context_tables());
+        self.bounds_table();
+        self.context_tables();
     }
 
     /// Returns the samples of stacks by address, unless the reports divide bins as GNU does, which knows no stacks.

@@ -18,6 +18,9 @@ const ORDER: [(&str, &[&str]); 7] = [
         &[
             "message",
             "status",
+            "names",
+            "job",
+            "perf_maps",
             "error",
             "system",
             "signals",
@@ -26,6 +29,7 @@ const ORDER: [(&str, &[&str]); 7] = [
             "completions",
             "executable",
             "runtime",
+            "directory",
             "process",
             "collection",
         ],

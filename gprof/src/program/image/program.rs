@@ -97,7 +97,7 @@ impl<'data> Image<'data> {
     /// follow from their order.
     pub(crate) fn generated(names: &'data [Box<[u8]>]) -> Image<'data> {
         let code = 0..function_addresses(names.len()).start;
-        let symbol = |(index, name): (usize, &'data Box<[u8]>)| Symbol {
+        let symbol = |(index, name): (usize, &'data [u8])| Symbol {
             address: function_addresses(index).start,
             name,
             is_static: false,
@@ -105,7 +105,7 @@ impl<'data> Image<'data> {
         };
         let sections = Sections::new(object::Endianness::Little, gmon::Word::W64, false, 0, |_| None);
         Image {
-            symbols: names.iter().enumerate().map(symbol).collect(),
+            symbols: names.iter().map(|name| &**name).enumerate().map(symbol).collect(),
             origin: Origin::Generated,
             text: code.clone(),
             machine_code: Code { machine: Machine::Other, start: 0, bytes: &[] },
