@@ -57,7 +57,7 @@ fn the_side_file_says_which_cpu_time_the_samples_stand_for() {
         (&[("GMON_CLOCK", "wall")], "timer"),
     ];
     for (variables, sampler) in ways {
-        let output = program.command(&["20000", "2", "20"]).envs(variables.iter().copied()).output().unwrap();
+        let output = program.command(&["20000", "2", "20", "100"]).envs(variables.iter().copied()).output().unwrap();
         if String::from_utf8_lossy(&output.stderr).contains("cannot use the perf_event ring") {
             println!("\nSKIPPED: the ring: perf_event_open is forbidden here");
             continue;
