@@ -60,6 +60,7 @@ const ORDER: [(&str, &[&str]); 7] = [
             "read",
             "detect",
             "write",
+            "perf_map",
             "side_file",
             "object_list",
         ],
