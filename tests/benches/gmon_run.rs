@@ -105,5 +105,6 @@ fn run(directory: &Path, rate: Option<&str>, command: &[String]) {
     let (program, arguments) = line.split_first().unwrap();
     let mut process = Command::new(program);
     process.args(arguments).current_dir(directory).stdout(Stdio::null());
+    process.env("GMON_RUN_LIBRARY", gmon_tests::start_objects().join("libgmon-run.so"));
     assert!(process.status().unwrap().success(), "{line:?}");
 }
