@@ -64,7 +64,7 @@ awk '
 say "part three, no -pg at all: gmon-run profiles the same program, compiled as usual"
 "$cc" -O2 -g -I"$demo/../programs/contexts" "$demo/../programs/contexts/direct.c" -o unchanged
 "$dist/bin/gmon-run" ./unchanged cpu 1 >truth.txt
-"$dist/bin/gprof" -b -q >unchanged.txt
+"$dist/bin/gprof" -b -q gmon.run 2>programs.txt >unchanged.txt
 awk '
     FILENAME == "truth.txt" { truth[$2] = $3 / 1e9; next }
     /^\[/ { for (field = 5; field <= NF; field++) if ($field in truth) time[$field] = $3 + $4 }
