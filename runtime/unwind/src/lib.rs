@@ -80,10 +80,4 @@ pub use x86_64::X86_64;
 pub use x86_64::X86_64 as Native;
 
 #[cfg(test)]
-mod leaf_tests;
-#[cfg(test)]
-mod recorded_tests;
-#[cfg(test)]
-mod riscv64_tests;
-#[cfg(test)]
 mod tests;

@@ -1,5 +1,9 @@
 //! Walks through stacks and code that the tests make up, on both architectures.
 
+mod leaf;
+mod recorded;
+mod riscv64;
+
 use std::collections::HashMap;
 
 use super::*;

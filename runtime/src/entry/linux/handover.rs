@@ -34,6 +34,29 @@ const NAMES: [&CStr; 17] = [
     c"setreuid",
     c"setresuid",
 ];
+
+/// The functions of each architecture's file `passing`, with their numbers in [`NAMES`], as lines of assembly.
+macro_rules! passing_functions {
+    () => {
+        concat!(
+            "passing execve, 0\n",
+            "passing execv, 1\n",
+            "passing execvp, 2\n",
+            "passing execvpe, 3\n",
+            "passing execl, 4\n",
+            "passing execle, 5\n",
+            "passing execlp, 6\n",
+            "passing fexecve, 7\n",
+            "passing execveat, 8\n",
+            "passing setuid, 13\n",
+            "passing seteuid, 14\n",
+            "passing setreuid, 15\n",
+            "passing setresuid, 16\n",
+        )
+    };
+}
+pub(super) use passing_functions;
+
 pub(super) const PTHREAD_CREATE: usize = 9;
 pub(super) const THRD_CREATE: usize = 10;
 pub(super) const REGISTER_ATFORK: usize = 11;

@@ -12,6 +12,8 @@ pub(super) const F_DUPFD_CLOEXEC: usize = 17;
 pub(super) const O_CLOEXEC: usize = 0x10_0000;
 /// Opens a directory without permission to read the directory: O_SEARCH.
 pub(super) const O_LOOKUP: usize = 0x4_0000;
+/// The words of `struct clockinfo` (`sys/time.h`): ticks, tick, an unused word, statistics, samples.
+pub(super) const CLOCK_WORDS: usize = 5;
 
 unsafe extern "C" {
     /// Returns the address of the C library's `errno` of this thread.

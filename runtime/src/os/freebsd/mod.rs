@@ -38,6 +38,7 @@ mod signal_set;
 mod start_directory;
 #[path = "../bsd/status.rs"]
 mod status;
+#[path = "../bsd/sysctl.rs"]
 mod sysctl;
 mod thread;
 #[path = "../bsd/walks.rs"]
@@ -74,10 +75,10 @@ pub use signal_set::SignalSet;
 pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal, without_signal};
 pub(crate) use start_directory::{changed_mask, file_mask, is_path_of, push_current_directory};
 pub(crate) use status::{Identity, Status};
-pub(crate) use sysctl::{ClockRates, clock_rates, processors};
+pub(crate) use sysctl::{ClockRates, clock_rates};
 pub(crate) use thread::{
     UNKNOWN_THREAD, effective_user, end_thread, enter_thread, exit_process, give_way, has_other_rights, is_only_thread,
-    known_process_id, process_id, process_time, start_thread, system_time, thread_is_gone, unix_time, wait,
+    known_process_id, process_id, process_time, processors, start_thread, system_time, thread_is_gone, unix_time, wait,
 };
 pub use thread::{a_moment, thread_id};
 pub use walks::{

@@ -1,7 +1,8 @@
-//! Processes and threads.
+//! Processes, threads, and processors.
 
 use core::ffi::c_void;
 
+use super::sysctl::sysctl;
 use super::{Errno, call, numbers};
 
 const CLOCK_REALTIME: usize = 0;
@@ -177,4 +178,13 @@ pub(crate) fn end_thread() -> ! {
         // SAFETY: the call does not return, and no code waits for the thread.
         let _ = unsafe { call(numbers::THR_EXIT, [0]) };
     }
+}
+
+/// Returns the number of processors; 1 if the kernel does not report the number.
+pub(crate) fn processors() -> u32 {
+    const CTL_HW: i32 = 6;
+    const HW_NCPU: i32 = 3;
+    let mut number = 0_u32;
+    let found = sysctl(&[CTL_HW, HW_NCPU], (&raw mut number).addr(), size_of::<u32>());
+    if found == Ok(size_of::<u32>()) { number.max(1) } else { 1 }
 }

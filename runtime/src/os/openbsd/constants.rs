@@ -10,6 +10,8 @@ pub(super) const F_DUPFD_CLOEXEC: usize = 10;
 pub(super) const O_CLOEXEC: usize = 0x1_0000;
 /// Opens a directory for lookups: no flag, because OpenBSD has no O_SEARCH.
 pub(super) const O_LOOKUP: usize = 0;
+/// The words of `struct clockinfo` (`sys/time.h`): ticks, tick, statistics, samples.
+pub(super) const CLOCK_WORDS: usize = 4;
 
 unsafe extern "C" {
     /// Returns the address of the C library's `errno` of this thread.

@@ -37,6 +37,8 @@ mod signal_set;
 mod start_directory;
 #[path = "../bsd/status.rs"]
 mod status;
+#[path = "../bsd/sysctl.rs"]
+mod sysctl;
 mod thread;
 #[path = "../bsd/walks.rs"]
 mod walks;
@@ -61,7 +63,7 @@ pub(crate) use memory::{
 pub use memory::{clear, map, unmap};
 pub(crate) use open_flags::O_RDWR;
 pub(crate) use own_memory::OwnMemory;
-pub(crate) use profil::{ClockRates, clock_rates, interval_timer, profil, revive_interval_timer, set_interval_timer};
+pub(crate) use profil::{interval_timer, profil, revive_interval_timer, set_interval_timer};
 pub(crate) use promises::{may_create_files, pledge};
 pub(crate) use signal::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, SIGPIPE, SIGPROF, SIGXFSZ, catch_signal, default_action, is_caught_by,
@@ -73,6 +75,7 @@ pub use signal_set::SignalSet;
 pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal, without_signal};
 pub(crate) use start_directory::{changed_mask, file_mask, is_path_of, push_current_directory};
 pub(crate) use status::{Identity, Status};
+pub(crate) use sysctl::{ClockRates, clock_rates};
 pub(crate) use thread::{
     UNKNOWN_THREAD, effective_user, enter_thread, exit_process, give_way, has_other_rights, known_process_id,
     process_id, process_time, thread_is_gone, unix_time,

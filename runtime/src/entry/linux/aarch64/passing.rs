@@ -2,7 +2,7 @@
 
 use core::arch::{global_asm, naked_asm};
 
-use super::super::handover::{before_passing, enter};
+use super::super::handover::{before_passing, enter, passing_functions};
 
 /// The first code of a thread: calls [`enter`] with the thread's place, and jumps to the function with its argument.
 #[unsafe(naked)]
@@ -41,19 +41,7 @@ global_asm!(
     "    b       1f",
     "    .size   \\name, . - \\name",
     ".endm",
-    "passing execve, 0",
-    "passing execv, 1",
-    "passing execvp, 2",
-    "passing execvpe, 3",
-    "passing execl, 4",
-    "passing execle, 5",
-    "passing execlp, 6",
-    "passing fexecve, 7",
-    "passing execveat, 8",
-    "passing setuid, 13",
-    "passing seteuid, 14",
-    "passing setreuid, 15",
-    "passing setresuid, 16",
+    passing_functions!(),
     ".cfi_startproc",
     "1:  stp     x29, x30, [sp, #-80]!",
     ".cfi_adjust_cfa_offset 80",

@@ -1,7 +1,7 @@
 //! Functions without a table that have pushed nothing: hand-written assembly.
 
-use super::tests::{CODE, CONTEXT, Made, OTHER, STACK, context, walk};
-use super::*;
+use super::{CODE, CONTEXT, Made, OTHER, STACK, context, walk};
+use crate::*;
 
 const LEAF: usize = OTHER + 0x300;
 const SLOT: usize = OTHER + 0x700;
@@ -11,8 +11,8 @@ const FAR: usize = 0xffff;
 const NO_FRAME: usize = 1;
 
 mod x86_64 {
-    use super::super::tests::x86_64::{called, tables};
     use super::*;
+    use crate::tests::x86_64::{called, tables};
 
     const RSP: u8 = 7;
     const RBP: u8 = 6;
@@ -94,8 +94,8 @@ mod x86_64 {
 }
 
 mod aarch64 {
-    use super::super::tests::aarch64::{after_call, tables};
     use super::*;
+    use crate::tests::aarch64::{after_call, tables};
 
     const SP: u8 = 31;
     const X29: u8 = 29;

@@ -1,8 +1,8 @@
 //! Walks on a processor that no runtime is for: instructions of two bytes and of four, a link register, and a frame
 //! record below the frame pointer. The numbers and the instructions are RISC-V's.
 
-use super::tests::{CODE, CONTEXT, Made, OTHER, STACK, context, section, walk};
-use super::*;
+use super::{CODE, CONTEXT, Made, OTHER, STACK, context, section, walk};
+use crate::*;
 
 pub(super) struct RiscV64;
 

@@ -4,9 +4,9 @@
 //! `leaf` calls nothing, `calls` saves registers and calls a function of another object, `aligned` has an array at a
 //! multiple of 64, and `sized` an array of variable size. The expected rows are those that `readelf -wF` prints.
 
-use super::memory::Words;
-use super::riscv64_tests::RiscV64;
-use super::*;
+use super::riscv64::RiscV64;
+use crate::memory::Words;
+use crate::*;
 
 /// gcc 12.2 and GNU ld 2.40 for x86-64: `gcc -O2 -fomit-frame-pointer -fcf-protection=none -fPIC -shared -nostdlib`.
 #[rustfmt::skip]
