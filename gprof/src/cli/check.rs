@@ -39,6 +39,9 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     let images = files::images(&arguments, matches)?;
     let named = Named { image: is_given(matches, "image"), profiles: is_given(matches, "profiles") };
     let watch = watch(&arguments, matches)?;
+    let has_export = outputs.iter().any(|output| output.format.is_export());
+    let needs_names = watch.is_none() && (has_export || !reports.are_files_alone());
+    let debug_servers = debug_servers(arguments.no_debuginfod, needs_names, &rules);
     Ok(Options {
         objects: rules.reads_shared_objects && !(arguments.no_objects || is_of_program_alone(&arguments, &reports)),
         demangle: style.is_some() && !arguments.traditional,
@@ -52,7 +55,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         file_map: reports.file(FILE_ORDER).map(PathBuf::from),
         debug_directories: arguments.debug_dir,
         sysroot: arguments.sysroot,
-        debug_servers: debug_servers(arguments.no_debuginfod, watch.is_some(), &rules),
+        debug_servers,
         compat,
         rules,
         reports,
@@ -86,17 +89,15 @@ fn is_of_program_alone(arguments: &Arguments, reports: &Reports) -> bool {
     arguments.sum || has_order || arguments.external_symbol_table.is_some()
 }
 
-/// Whether debug files may be fetched. GNU gprof fetches none, and `--watch` would stand still meanwhile.
-fn debug_servers(is_unwanted: bool, watches: bool, rules: &Rules) -> DebugServers {
-    match std::env::var_os("DEBUGINFOD_URLS") {
-        Some(servers) if !servers.is_empty() && rules.fetches_debug_files && !watches => {
-            if is_unwanted {
-                DebugServers::Forbidden
-            } else {
-                DebugServers::Asked
-            }
-        }
-        _ => DebugServers::None,
+/// Whether debug files may be fetched. GNU gprof fetches none, `--watch` would stand still meanwhile, and files of
+/// profiles have no names.
+fn debug_servers(is_unwanted: bool, needs_names: bool, rules: &Rules) -> DebugServers {
+    let has_servers = std::env::var_os("DEBUGINFOD_URLS").is_some_and(|servers| !servers.is_empty());
+    match (rules.fetches_debug_files && needs_names, has_servers, is_unwanted) {
+        (false, ..) => DebugServers::Unused,
+        (true, false, _) => DebugServers::None,
+        (true, true, true) => DebugServers::Forbidden,
+        (true, true, false) => DebugServers::Asked,
     }
 }
 

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 
 use super::analysis::{Analysis, FunctionInfo, SourceLocation};
-use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::context_rows::ContextTable;
 use super::contexts::ticks::StackSums;
-use super::cut_stacks::CutStacks;
 use super::graph::Node;
 use super::rows::{CallTimeUnit, FlatRow};
 use super::stats::{FlatSums, Stats};
@@ -144,13 +142,6 @@ impl<'data> Analysis<'data> {
         self.flat().total
     }
 
-    /// Returns the bounds of inclusive times, if the options ask for them
-    /// ([`Options::bounds`](crate::Options::bounds)).
-    #[must_use]
-    pub fn bounds(&self) -> Option<&BoundsTable> {
-        self.bounds_table()
-    }
-
     /// Returns the tree of calling contexts, if the options ask for it
     /// ([`Options::contexts`](crate::Options::contexts)).
     #[must_use]
@@ -165,26 +156,12 @@ impl<'data> Analysis<'data> {
         self.context_tables().callers.as_ref()
     }
 
-    /// Returns how much of the samples has stacks, if the times of called functions were measured from stacks. Without
-    /// stacks, or with [`Options::propagate`](crate::Options::propagate), these times are estimates.
-    #[must_use]
-    pub fn stacks(&self) -> Option<&StackSums> {
-        self.stack_sums()
-    }
-
     /// Returns how much of the samples has stacks, if a report shows times from stacks: the call graph, the flat
     /// profile, or a tree of calling contexts or of callers. These trees show such times with
     /// [`Options::propagate`](crate::Options::propagate), too.
     #[must_use]
     pub fn stacks_of_reports(&self) -> Option<&StackSums> {
-        self.stack_sums().or(self.context_tables().sums.as_ref())
-    }
-
-    /// Returns the samples whose stacks are not whole, by reason, if a report shows times from stacks, as
-    /// [`Analysis::stacks_of_reports`].
-    #[must_use]
-    pub fn cut_stacks(&self) -> Option<&CutStacks> {
-        self.incomplete_stacks()
+        self.stacks().or(self.context_tables().sums.as_ref())
     }
 
     /// Returns the functions and cycles that have entries in the call graph, in the order of the report.

@@ -43,7 +43,7 @@ impl<'data> Analysis<'data> {
             self.graph_entries();
             self.index();
         }
-        self.bounds_table();
+        let _ = self.bounds();
         self.context_tables();
     }
 
@@ -68,8 +68,10 @@ impl<'data> Analysis<'data> {
         &self.timed_graph().graph
     }
 
-    /// Returns how much of the samples has stacks, if times are measured.
-    pub(super) fn stack_sums(&self) -> Option<&StackSums> {
+    /// Returns how much of the samples has stacks, if the times of called functions were measured from stacks. Without
+    /// stacks, or with [`Options::propagate`](crate::Options::propagate), these times are estimates.
+    #[must_use]
+    pub fn stacks(&self) -> Option<&StackSums> {
         // Without stacks, the answer needs no call graph.
         if self.is_measured() { self.timed_graph().stacks.as_ref() } else { None }
     }
@@ -88,7 +90,7 @@ impl<'data> Analysis<'data> {
             let samples = (self.profile.histograms(), self.innermost());
             let selected = &self.selections.flat;
             let errors = Errors::new(samples, &self.functions, selected, self.graph(), self.inlined.as_ref());
-            errors.with_stacks(self.stack_sums())
+            errors.with_stacks(self.stacks())
         })
     }
 
@@ -125,20 +127,24 @@ impl<'data> Analysis<'data> {
         })
     }
 
-    /// Returns the samples whose stacks are not whole, if a report shows times from stacks.
-    pub(super) fn incomplete_stacks(&self) -> Option<&CutStacks> {
+    /// Returns the samples whose stacks are not whole, by reason, if a report shows times from stacks, as
+    /// [`Analysis::stacks_of_reports`].
+    #[must_use]
+    pub fn cut_stacks(&self) -> Option<&CutStacks> {
         let is_shown = || self.is_measured() || self.wanted.shows().stacks;
         let make = || {
             self.stack_input
                 .as_ref()
                 .filter(|_| is_shown())
-                .map(|input| CutStacks::new(input.stacks, &self.parsed_images.generated()))
+                .map(|input| CutStacks::new(input.stacks, self.parsed_images.generated()))
         };
         self.parts.cut_stacks.get_or_init(make).as_ref()
     }
 
-    /// Returns the bounds of inclusive times, if the user wants these.
-    pub(super) fn bounds_table(&self) -> Option<&BoundsTable> {
+    /// Returns the bounds of inclusive times, if the options ask for them
+    /// ([`Options::bounds`](crate::Options::bounds)).
+    #[must_use]
+    pub fn bounds(&self) -> Option<&BoundsTable> {
         let make = || self.wanted.has(BOUNDS).then(|| BoundsTable::new(&self.intermediate(), &self.tail_calls()));
         self.parts.bounds.get_or_init(make).as_ref()
     }

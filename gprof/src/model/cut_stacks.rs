@@ -28,9 +28,13 @@ const FEW_WHOLE: u128 = 90;
 impl CutStacks {
     /// Counts the samples. A stack that is cut at several places counts for the innermost place. `generated` has the
     /// addresses of generated code.
-    pub(super) fn new(stacks: &Stacks, generated: &[Range<u64>]) -> CutStacks {
+    pub(super) fn new(stacks: &Stacks, mut generated: Vec<Range<u64>>) -> CutStacks {
+        generated.sort_by_key(|code| code.start);
         // A return address may be behind the code.
-        let is_generated = |address| generated.iter().any(|code| code.start <= address && address <= code.end);
+        let is_generated = |address| {
+            let at = generated.partition_point(|code| code.end < address);
+            generated.get(at).is_some_and(|code| code.start <= address)
+        };
         let mut at_generated = 0_u64;
         let mut reasons: BTreeMap<CutReason, u64> = stacks.cuts().clone();
         let mut samples = reasons.values().fold(0_u64, |sum, ticks| sum.saturating_add(*ticks));
@@ -89,7 +93,7 @@ mod tests {
 
     #[test]
     fn one_sample_in_ten_without_a_whole_stack_is_not_many() {
-        let are_many = |whole, cut| CutStacks::new(&stacks(whole, cut), &[]).are_many();
+        let are_many = |whole, cut| CutStacks::new(&stacks(whole, cut), Vec::new()).are_many();
         assert_eq!([are_many(9, 1), are_many(900, 101), are_many(0, 1)], [false, true, true]);
         assert_eq!([are_many(0, 0), are_many(1, 0), are_many(u64::MAX, u64::MAX)], [false, false, true]);
     }
@@ -102,7 +106,7 @@ mod tests {
         stacks.push(gap, Place::Code(9), 8);
         stacks.push(top, Place::Code(9), 1);
         stacks.add_cut(CutReason::NO_STACK, 20);
-        let found = CutStacks::new(&stacks, &[]);
+        let found = CutStacks::new(&stacks, Vec::new());
         let expected = [
             (CutReason::NO_STACK, 20),
             (CutReason::NO_MEMORY, 12),
@@ -125,7 +129,7 @@ mod tests {
         stacks.push(gap, Place::Code(2), 256);
         let main = stacks.push(None, Place::Code(0x1008), 512);
         stacks.push(main, Place::Code(0x1008), 1024);
-        let at = |code: Range<u64>| CutStacks::new(&stacks, &[code]).at_generated;
+        let at = |code: Range<u64>| CutStacks::new(&stacks, vec![code]).at_generated;
         assert_eq!([at(0x1000..0x1010), at(0x1000..0x100f), at(0x1011..0x2000)], [12, 0, 0]);
     }
 }

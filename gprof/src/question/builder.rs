@@ -28,7 +28,7 @@ impl Options {
             file_map: None,
             debug_directories: Vec::new(),
             sysroot: None,
-            debug_servers: DebugServers::None,
+            debug_servers: DebugServers::Unused,
             objects: true,
             thread: None,
             compat: Compat::None,
@@ -96,7 +96,7 @@ impl Options {
     /// command line sets this if the environment has DEBUGINFOD_URLS, unless it has `--no-debuginfod`.
     #[must_use]
     pub fn debuginfod(mut self, fetches: bool) -> Options {
-        self.debug_servers = if fetches { DebugServers::Asked } else { DebugServers::None };
+        self.debug_servers = if fetches { DebugServers::Asked } else { DebugServers::Unused };
         self
     }
 

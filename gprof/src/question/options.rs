@@ -102,10 +102,12 @@ pub struct Annotation {
 /// Whether servers of debug files may be asked for the files that this machine does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DebugServers {
-    /// The user has set no servers.
+    /// This run asks no servers, whatever the user has set.
     #[default]
+    Unused,
+    /// The user has set no servers.
     None,
-    /// The user has set servers, and does not want them (`--no-debuginfod`).
+    /// The user has set servers, but `--no-debuginfod` forbids gprof to ask them.
     Forbidden,
     /// The user has set servers.
     Asked,

@@ -106,6 +106,12 @@ impl Reports {
         }
     }
 
+    /// Whether the user asks only for files of profiles: a sum, or the profile of a shared object.
+    #[must_use]
+    pub fn are_files_alone(&self) -> bool {
+        (self.sum || self.extract.is_some()) && self.requests.values().all(Option::is_none)
+    }
+
     fn argument(&self, name: &str) -> Option<&Argument> {
         self.requests.get(name)?.as_ref()
     }

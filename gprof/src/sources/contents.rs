@@ -67,8 +67,13 @@ fn content(path: &ProfilePath, options: &Options) -> Result<Vec<Content>, Error>
     Ok(std::iter::once(profile).chain(beside).collect())
 }
 
+/// The side file of a profile, if there is one.
+pub(super) fn side_file(profile: &Path) -> Option<SideFile> {
+    SideFile::parse(&image::files::regular(&companion(profile, "side")).ok()?).ok()
+}
+
 /// The side file of a profile, if there is one that belongs to the profile.
 fn side(profile: &Path, bytes: &[u8]) -> Option<Content> {
-    let side = SideFile::parse(&image::files::regular(&companion(profile, "side")).ok()?).ok()?;
+    let side = side_file(profile)?;
     side.is_of(bytes).then(|| Content::Side(Box::new(SideInfo::new(&side))))
 }

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use gmon::{Profile, Unit};
+use gmon::{Dimension, Profile, Unit};
 
 use super::input_files::ImageFile;
 use super::profile_file::samples;
@@ -22,8 +22,8 @@ use crate::terminal::progress::Progress;
 /// The client of servers of debug files.
 const CLIENT: &str = "debuginfod-find";
 
-/// The least time in seconds, and the least part of all samples, that functions without names must have before gprof
-/// says what would bring the names.
+/// gprof says what would bring missing names if the functions without names have at least this many seconds and this
+/// share of the samples.
 const NOTABLE_SECONDS: f64 = 1.0;
 const NOTABLE_SHARE: f64 = 0.1;
 
@@ -37,7 +37,7 @@ pub(crate) struct DebugFiles {
     asked: HashMap<String, Option<PathBuf>>,
     /// Whether the client cannot be run.
     lacks_client: bool,
-    /// Whether the user knows what would bring missing names.
+    /// Whether the message about missing names was written.
     has_told: bool,
 }
 
@@ -68,7 +68,8 @@ impl DebugFiles {
         }
     }
 
-    /// Fetches the debug file with a build ID, which is that of `whose` or belongs to it. Asks for each file once.
+    /// Fetches the debug file with a build ID. `whose` is the path of the image for which the file is fetched. Asks for each
+    /// file once.
     fn fetch(&mut self, id: &str, whose: &Path, progress: &mut Progress<'_>) -> Option<(PathBuf, Vec<u8>)> {
         if !self.asked.contains_key(id) && !self.lacks_client {
             progress.tell_now(&format!("fetching the debug file of {}", whose.display()));
@@ -91,6 +92,11 @@ impl DebugFiles {
         outside: u64,
         warnings: &mut dyn Write,
     ) {
+        let images: Vec<_> = images.collect();
+        let has_names = images.iter().all(|(_, image, _)| !image.lacks_symbols());
+        if has_names || self.has_told || !options.rules.fetches_debug_files {
+            return;
+        }
         let (mut all, mut rate, mut nameless) = (outside, None, Vec::new());
         for (path, image, profile) in images {
             let count = samples(profile);
@@ -103,19 +109,21 @@ impl DebugFiles {
         let count = nameless.iter().fold(0_u64, |sum, (count, _)| sum.saturating_add(*count)) as f64;
         let share = count / all.max(1) as f64;
         let is_notable = rate.is_some_and(|rate| count >= rate * NOTABLE_SECONDS) && share >= NOTABLE_SHARE;
-        if !is_notable || std::mem::replace(&mut self.has_told, true) {
+        if !is_notable {
             return;
         }
+        self.has_told = true;
         nameless.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(other.1)));
         let has = if nameless.len() == 1 { "has" } else { "have" };
         let (files, install) = (names(&nameless), "install debug packages (NAME-dbgsym, NAME-debuginfo)");
         let remedy = match options.debug_servers {
+            DebugServers::Unused => install.to_owned(),
             DebugServers::None => format!("{install}, or set DEBUGINFOD_URLS"),
             DebugServers::Forbidden => format!("{install}, or leave out --no-debuginfod"),
             DebugServers::Asked if self.lacks_client => {
                 format!("{install}, or the program {CLIENT} (package debuginfod), because DEBUGINFOD_URLS is set")
             }
-            DebugServers::Asked => format!("no server in DEBUGINFOD_URLS has the symbols: {install}"),
+            DebugServers::Asked => format!("the servers in DEBUGINFOD_URLS gave no symbols: {install}"),
         };
         let percent = share * 100.0;
         // A message that cannot be written is dropped: nobody can read it.
@@ -138,7 +146,7 @@ fn ask(id: &str) -> io::Result<Option<PathBuf>> {
 
 /// The number of samples in a second, if the unit is a time.
 fn per_second(unit: Unit) -> Option<f64> {
-    (unit.profrate > 0 && unit.dimension == Unit::seconds(0).dimension).then(|| f64::from(unit.profrate))
+    (unit.profrate > 0 && unit.dimension == Dimension::SECONDS).then(|| f64::from(unit.profrate))
 }
 
 /// The names of files without their directories, the first ones by name and the rest as a number.
@@ -173,10 +181,7 @@ mod tests {
         assert_eq!(per_second(Unit::seconds(250)), Some(250.0));
         assert_eq!(per_second(Unit::seconds(0)), None);
         assert_eq!(
-            per_second(Unit {
-                dimension: gmon::Dimension::from_field(*b"events\0\0\0\0\0\0\0\0\0"),
-                ..Unit::seconds(9)
-            }),
+            per_second(Unit { dimension: Dimension::from_field(*b"events\0\0\0\0\0\0\0\0\0"), ..Unit::seconds(9) }),
             None
         );
     }

@@ -123,8 +123,8 @@ pub(super) struct ImageRuns {
     pub(super) mismatches: Vec<String>,
 }
 
-/// What the runs of one image left, before the warnings about the image: the samples tell which image deserves a search
-/// for its symbols.
+/// What the runs of one image left, before any warning about the image is written: the number of samples decides whether
+/// gprof searches for the symbols of the image.
 pub(super) struct UntoldRuns {
     sum: ProfileSum,
     sides: Sides,
@@ -163,12 +163,15 @@ impl UntoldRuns {
             leaves_out_others: options.reports.sum && options.rules.reads_shared_objects,
             units,
         };
-        let (Runs { sum, files, side }, failure) = match reading.all(&named.profiles, progress) {
+        let (Runs { sum, mut files, side }, failure) = match reading.all(&named.profiles, progress) {
             Ok(runs) => (runs, None),
             Err(failed) => (failed.1, Some(failed.0)),
         };
         if reading.with_sides {
             tell(files.iter().filter_map(|beside| beside.warning.as_ref()), progress);
+        }
+        for listed in files.iter_mut().filter_map(|beside| beside.listed.as_mut()) {
+            listed.take_files_below(options.sysroot.as_deref());
         }
         let sides = side.finish();
         let objects = match reading.with_objects {
@@ -180,9 +183,9 @@ impl UntoldRuns {
         UntoldRuns { sum, sides, objects, files, identity, leaves_out_others, is_empty, failure }
     }
 
-    /// Whether the profiles have samples.
-    pub(super) fn have_samples(&self) -> bool {
-        self.sum.samples > 0
+    /// Whether reports need the names of the image's functions: the profiles have samples, and nothing is wrong.
+    pub(super) fn need_names(&self) -> bool {
+        self.failure.is_none() && !self.is_empty && self.sum.samples > 0
     }
 
     /// Warns about the image, and about files that do not belong together.
@@ -235,8 +238,8 @@ fn objects(
         units: sum.units(),
         unit: sum.unit(sides.iter().find_map(SideFile::rate).unwrap_or(HOST_RATE)),
     };
-    let of_side = |side| RunCounts::of(side).below(options.sysroot.as_deref());
-    let counts: Vec<RunCounts> = sides.iter().map(of_side).collect();
+    let mut counts: Vec<RunCounts> = sides.iter().map(RunCounts::of).collect();
+    counts.iter_mut().for_each(|counts| counts.take_files_below(options.sysroot.as_deref()));
     // A side file has the counts of its objects; no files lie beside it.
     let runs = counts.iter().map(|counts| (Path::new(""), counts));
     SharedObjects::read(runs.chain(listed.iter().copied()), &reading, progress)

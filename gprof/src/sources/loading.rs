@@ -113,7 +113,7 @@ impl<'o> Loading<'o> {
         for (number, (named, file)) in self.options.images.iter().zip(&files.named).enumerate() {
             let mut image = file.parse_image(self.options)?;
             let untold = UntoldRuns::read(self.options, named, (file, &image), &self.units, progress);
-            if untold.have_samples() {
+            if untold.need_names() {
                 debug_files.complete(self.options, file, &mut image, progress);
             }
             let (profile, found) = self.take_runs(number, untold.tell(named, (file, &image), progress)?);

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use gmon::side_file::SideFile;
 
+use super::contents::side_file;
 use super::shared_objects::identity;
 use crate::program::image::{self, files};
 use crate::question::files::{Named, ProfilePath, ProfiledImage};
@@ -36,10 +37,8 @@ struct Program {
 
 impl Program {
     /// Whether the user can mean the program by a word: its path, or the name of its file.
-    fn is_meant_by(&self, word: &Path, place: &Path) -> bool {
-        self.path == word
-            || self.path.file_name() == Some(word.as_os_str())
-            || fs::canonicalize(place.join(word)).is_ok_and(|path| path == self.path)
+    fn is_meant_by(&self, word: &Path) -> bool {
+        self.path == word || self.path.file_name() == Some(word.as_os_str())
     }
 }
 
@@ -78,15 +77,19 @@ pub(crate) fn find_programs(
         return Ok(());
     }
     if is_directory || !named.image {
-        list(&programs, directory, notes)?;
+        // A word that is no path is looked up only where no other profile is.
+        let is_looked_up = directory == Path::new(DIRECTORY) && !place.join(PROFILE).exists();
+        list(&programs, directory, if is_looked_up { "NAME" } else { "PROFILE" }, notes)?;
         let Program { path, profiles, .. } = programs.swap_remove(0);
         *images = vec![ProfiledImage { image: files::below(sysroot, &path), profiles }];
         return Ok(());
     }
-    let own = fs::read(place.join(image)).ok().and_then(|file| image::identity(&file).ok().flatten());
+    let file = place.join(image);
+    let own = image::read(&file, false).ok().and_then(|bytes| image::identity(&bytes).ok().flatten());
+    let path = fs::canonicalize(&file).ok();
     let is_same_build = |program: &Program| own.is_some() && program.identity == own;
-    let position = programs.iter().position(is_same_build);
-    let position = position.or_else(|| programs.iter().position(|program| program.is_meant_by(image, place)));
+    let is_meant = |program: &Program| program.is_meant_by(image) || path.as_ref() == Some(&program.path);
+    let position = programs.iter().position(is_same_build).or_else(|| programs.iter().position(is_meant));
     let Some(position) = position else { return Ok(()) };
     let program = programs.swap_remove(position);
     // The file that the user names may have more symbols than the one that ran.
@@ -95,10 +98,8 @@ pub(crate) fn find_programs(
     Ok(())
 }
 
-/// Prints the programs, with their CPU time and the number of their processes.
-fn list(programs: &[Program], directory: &Path, notes: &mut dyn Write) -> io::Result<()> {
-    // A name that is no path is looked up in the directory where gmon-run leaves profiles.
-    let what = if directory == Path::new(DIRECTORY) { "NAME" } else { "PROFILE" };
+/// Prints the programs, with their CPU time and the number of their processes. `what` chooses another program.
+fn list(programs: &[Program], directory: &Path, what: &str, notes: &mut dyn Write) -> io::Result<()> {
     writeln!(
         notes,
         "gprof: programs in {}; the reports are about the first, and `gprof {what}' shows another:",
@@ -111,21 +112,10 @@ fn list(programs: &[Program], directory: &Path, notes: &mut dyn Write) -> io::Re
     Ok(())
 }
 
-/// The side file of a profile.
-fn side_of(profile: &Path) -> Option<SideFile> {
-    SideFile::parse(&fs::read(with_ending(profile)).ok()?).ok()
-}
-
-fn with_ending(profile: &Path) -> PathBuf {
-    let mut name = profile.as_os_str().to_owned();
-    name.push(SIDE);
-    name.into()
-}
-
 /// The path of the program that wrote a profile. `None` if the file has no side file.
 fn program_of(profile: &Path) -> Option<PathBuf> {
     // A program can have a side file only if it is a profile.
-    profile.is_file().then(|| side_of(profile)).flatten().and_then(|side| path_of(&side))
+    profile.is_file().then(|| side_file(profile)).flatten().and_then(|side| path_of(&side))
 }
 
 fn path_of(side: &SideFile) -> Option<PathBuf> {
@@ -146,16 +136,21 @@ fn programs_in(directory: &Path) -> Vec<Program> {
         path.file_name().is_some_and(|name| name.as_bytes().starts_with(OF_RANK.as_bytes())) && path.is_dir()
     };
     let ranks = paths_in(directory).filter(is_of_rank);
-    let mut files: Vec<PathBuf> = paths_in(directory).chain(ranks.flat_map(|rank| paths_in(&rank))).collect();
-    files.sort();
-    for file in files {
-        let Some(profile) = file.as_os_str().as_bytes().strip_suffix(SIDE.as_bytes()) else { continue };
-        let profile = PathBuf::from(OsStr::from_bytes(profile));
+    let profile = |side: PathBuf| {
+        side.as_os_str()
+            .as_bytes()
+            .strip_suffix(SIDE.as_bytes())
+            .map(|profile| PathBuf::from(OsStr::from_bytes(profile)))
+    };
+    let files = paths_in(directory).chain(ranks.flat_map(|rank| paths_in(&rank)));
+    let mut profiles: Vec<PathBuf> = files.filter_map(profile).collect();
+    profiles.sort();
+    for profile in profiles {
         // A process that was killed before it wrote has left an empty profile.
         if fs::metadata(&profile).is_ok_and(|status| status.len() == 0) {
             continue;
         }
-        let Some(side) = side_of(&profile) else { continue };
+        let Some(side) = side_file(&profile) else { continue };
         let (Some(path), Some(object)) = (path_of(&side), side.program()) else { continue };
         let identity = identity(object);
         let program = programs.entry((path.clone(), identity.clone()));
@@ -164,14 +159,10 @@ fn programs_in(directory: &Path) -> Vec<Program> {
         program.runs = program.runs.saturating_add(side.runs());
         program.profiles.push(ProfilePath::File(profile));
     }
-    let mut programs: Vec<Program> = programs.into_values().collect();
-    for program in &mut programs {
-        program.profiles.sort_by_key(ToString::to_string);
-    }
-    programs
+    programs.into_values().collect()
 }
 
-/// The CPU time of the runs, in nanoseconds. The file of a run that has not ended tells the samples only.
+/// The CPU time of the runs, in nanoseconds. The side file of a run that has not ended has only the samples.
 fn time_of(side: &SideFile) -> u64 {
     let sampled = || {
         let ticks = side.unwalked().fold(side.contexts().total(), |sum, (_, ticks)| sum.saturating_add(ticks));
@@ -213,7 +204,7 @@ mod tests {
             side.add_property(key, value.to_string().as_bytes()).unwrap();
         }
         fs::write(profile, b"gmon").unwrap();
-        fs::write(with_ending(profile), side.write()).unwrap();
+        fs::write(files::companion(profile, "side"), side.write()).unwrap();
     }
 
     /// What a command line becomes that names one file or nothing: the image, the profiles, and the notes.

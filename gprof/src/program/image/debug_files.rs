@@ -17,6 +17,7 @@ use std::sync::Arc;
 use gimli::{Dwarf, DwarfPackage, Unit};
 
 use super::elf::DebugLinks;
+use super::headers::hexadecimal;
 use super::sections::{Owned, Reader};
 use super::{files, format, limits};
 
@@ -61,10 +62,9 @@ fn read_if(path: PathBuf, is_right: impl Fn(&[u8], Option<&[u8]>) -> bool) -> Op
 
 /// The relative path for a build ID: its first byte is the directory.
 pub(super) fn id_path(id: &[u8]) -> Option<PathBuf> {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (first, rest) = id.split_at_checked(1)?;
     let is_sane = (1..=64).contains(&rest.len());
-    is_sane.then(|| Path::new(".build-id").join(hex(first)).join(format!("{}.debug", hex(rest))))
+    is_sane.then(|| Path::new(".build-id").join(hexadecimal(first)).join(format!("{}.debug", hexadecimal(rest))))
 }
 
 /// The path in the bundle of a Mach-O program.

@@ -101,17 +101,15 @@ impl Search {
         let mut paths = vec![home.join(&self.name)];
         // Packages may be unpacked below another directory than the system's.
         let below = self.name.strip_prefix(DEFAULT_DIRECTORY).ok();
-        paths.extend(
-            self.directories.iter().zip(below.into_iter().cycle()).map(|(directory, name)| directory.join(name)),
-        );
-        let by_id = id_path(&self.id);
-        paths.extend(self.directories.iter().zip(by_id.iter().cycle()).map(|(directory, name)| directory.join(name)));
+        for name in [below.map(Path::to_owned), id_path(&self.id)].into_iter().flatten() {
+            paths.extend(self.directories.iter().map(|directory| directory.join(&name)));
+        }
         paths
     }
 
     /// Reads a file if it is the shared file.
     fn read(&self, path: &Path) -> Result<Owned, Refusal> {
-        // The path comes from the image, and may be that of any file.
+        // The image names the path, which may lead to any file.
         let beginning = files::beginning(path, 4).map_err(|_| Refusal::Unreadable)?;
         if !elf::is_elf(&beginning) {
             return Err(Refusal::Unreadable);

@@ -54,12 +54,11 @@ impl RunCounts {
         counts.result
     }
 
-    /// The same counts, of objects whose files lie below a directory.
-    pub(crate) fn below(mut self, sysroot: Option<&Path>) -> RunCounts {
-        for object in &mut self.objects {
+    /// Looks for the files of the objects below a directory. Generated code has no file.
+    pub(crate) fn take_files_below(&mut self, sysroot: Option<&Path>) {
+        for object in self.objects.iter_mut().filter(|object| object.functions.is_empty()) {
             object.path = files::below(sysroot, &object.path);
         }
-        self
     }
 }
 

@@ -100,7 +100,7 @@ fn a_debug_file_is_fetched_where_the_user_wants_this() {
         assert_eq!((err, served.asked()), (message(&remedy), vec![]), "{servers:?} {words:?}");
     }
     // A server that does not have the file, and one that has another file.
-    let remedy = format!("no server in DEBUGINFOD_URLS has the symbols: {INSTALL}");
+    let remedy = format!("the servers in DEBUGINFOD_URLS gave no symbols: {INSTALL}");
     let (_, err) = text(served.run(SERVERS, &FLAT));
     assert_eq!((err, served.asked()), (message(&remedy), vec![format!("debuginfo {ID}")]));
     served.serve("dwarf-5.debug", ID);
@@ -197,7 +197,7 @@ fn with_shared_object(served: &Served, in_object: u64, elsewhere: u64) -> (Vec<S
 #[test]
 fn shared_objects_are_completed_too() {
     let served = Served::new("object");
-    let remedy = format!("no server in DEBUGINFOD_URLS has the symbols: {INSTALL}");
+    let remedy = format!("the servers in DEBUGINFOD_URLS gave no symbols: {INSTALL}");
     let asked = vec![format!("debuginfo {ID}")];
     let of = |percent: u32| {
         let told = "gprof: program has no symbol table, and";
