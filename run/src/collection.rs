@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -67,7 +67,7 @@ impl Sum {
         let mut profiles = self.profiles.clone();
         profiles.add(profile)?;
         if let Some(mut side) = side {
-            // The sum has no addresses of code that has no name.
+            // A sum has no run-time addresses, so generated code without names becomes one function.
             side.name_generated_code(&[]);
             self.sides.add(&side)?;
         }
@@ -108,13 +108,24 @@ impl Collection {
         &self.directory
     }
 
-    /// The profiles of processes that have ended, by executable.
+    /// Collects what processes that have ended have left: names the code that they generated, and then adds up the
+    /// profiles of some or all executables.
+    pub(crate) fn collect(&self, which: Which) {
+        let parts = self.parts();
+        self.name_generated_code(&parts);
+        if self.is_sum {
+            self.add_up(parts, which);
+        }
+    }
+
+    /// The profiles of processes that have ended, by executable. Where profiles stay, these are the new ones.
     fn parts(&self) -> BTreeMap<String, Vec<PathBuf>> {
-        let left_out = self.left_out.lock().map(|left_out| left_out.clone()).unwrap_or_default();
         let mut parts: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+        let (Ok(left_out), Ok(named)) = (self.left_out.lock(), self.named.lock()) else { return parts };
         for (name, path) in directory::files(&self.directory).unwrap_or_default() {
             if let Some((executable, process)) = parse_name(&name)
                 && !left_out.contains(&path)
+                && (self.is_sum || !named.contains(&path))
                 && !is_there(process)
             {
                 parts.entry(executable.to_owned()).or_default().push(path);
@@ -123,17 +134,22 @@ impl Collection {
         parts
     }
 
-    /// Gives the code that ended processes generated the names in their perf map files. A later process with the same
-    /// number may replace such a file, so this must not wait for the end of the program.
-    pub(crate) fn name_generated_code(&self) {
+    /// Gives the code that processes generated the names in their perf map files. A later process with the same number
+    /// may replace such a file, so this must not wait for the end of the program.
+    fn name_generated_code(&self, parts: &BTreeMap<String, Vec<PathBuf>>) {
         let Ok(mut named) = self.named.lock() else { return };
-        let parts: BTreeSet<PathBuf> = self.parts().into_values().flatten().collect();
+        let parts: BTreeSet<PathBuf> = parts.values().flatten().cloned().collect();
         for part in parts.difference(&named) {
             if let Err(error) = self.name(part) {
                 say(&error);
             }
         }
-        *named = parts;
+        // Profiles that a sum has replaced are no longer among the parts.
+        if self.is_sum {
+            *named = parts;
+        } else {
+            named.extend(parts);
+        }
     }
 
     /// Names the generated code of one profile.
@@ -147,7 +163,7 @@ impl Collection {
             return Ok(());
         }
         let (Ok(bytes), Ok(status)) = (fs::read(&path), fs::metadata(&path)) else { return Ok(()) };
-        let Ok(mut side) = SideFile::parse(&bytes) else { return Ok(()) };
+        let Some(mut side) = SideFile::parse(&bytes).ok().filter(SideFile::has_unnamed_code) else { return Ok(()) };
         let refused = |why: perf_maps::Refusal| format!("{}: its names are not used: {why}", map.display());
         let Some(names) = perf_maps::read(&map, &side, &status).map_err(refused)? else { return Ok(()) };
         if side.name_generated_code(&names) {
@@ -156,9 +172,9 @@ impl Collection {
         Ok(())
     }
 
-    /// Adds up profiles of processes that have ended.
-    pub(crate) fn add_up(&self, which: Which) {
-        for (executable, mut parts) in self.parts() {
+    /// Adds up profiles.
+    fn add_up(&self, parts: BTreeMap<String, Vec<PathBuf>>, which: Which) {
+        for (executable, mut parts) in parts {
             if which == Which::Crowded && parts.len() < CROWD {
                 continue;
             }
@@ -245,7 +261,11 @@ impl Collection {
 /// Writes a file, which appears when it is complete.
 fn store(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = with_ending(path, NEW);
-    fs::write(&new, bytes)?;
+    // What has the name may be a link that somebody else has made.
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => File::create_new(&new)?.write_all(bytes)?,
+    }
     fs::rename(new, path)
 }
 
@@ -288,16 +308,16 @@ mod tests {
         fs::write(part(6), &profile(1000, 100)[..30]).unwrap();
         fs::write(part(7), b"").unwrap();
         for _ in 0..2 {
-            collection.add_up(Which::All);
+            collection.collect(Which::All);
             let sum = Profile::parse(&fs::read(place.join("prog.0123abcd")).unwrap()).unwrap();
             assert_eq!(sum.arcs().iter().map(|arc| arc.count).sum::<u64>(), 35);
             let left: Vec<u32> = (0..8).filter(|number| part(*number).exists()).collect();
             assert_eq!(left, [5, 6]);
         }
         fs::write(part(8), profile(5, 100)).unwrap();
-        collection.add_up(Which::Crowded);
+        collection.collect(Which::Crowded);
         assert!(part(8).exists(), "one profile waits");
-        collection.add_up(Which::All);
+        collection.collect(Which::All);
         let sum = Profile::parse(&fs::read(place.join("prog.0123abcd")).unwrap()).unwrap();
         assert_eq!(sum.arcs().iter().map(|arc| arc.count).sum::<u64>(), 40);
         fs::remove_dir_all(place).unwrap();
@@ -307,7 +327,7 @@ mod tests {
     fn empty_profiles_make_no_sum() {
         let (place, collection) = collection("empty");
         fs::write(place.join("prog.0123abcd.2000000000"), b"").unwrap();
-        collection.add_up(Which::All);
+        collection.collect(Which::All);
         assert!(!place.join("prog.0123abcd").exists());
         fs::remove_dir_all(place).unwrap();
     }
@@ -351,7 +371,7 @@ mod tests {
                 fs::write(perf_maps::path(&place, 2_000_000_000 + number as i32), map).unwrap();
             }
         }
-        collection.name_generated_code();
+        collection.collect(Which::Crowded);
         let named =
             |of: &[(&str, u64)]| of.iter().map(|(name, ticks)| ((*name).to_owned(), *ticks)).collect::<Vec<_>>();
         assert_eq!(generated(&with_ending(&part(0), SIDE)), named(&[("[jit]", 1), ("first", 1), ("second", 1)]));
@@ -359,10 +379,42 @@ mod tests {
         assert_eq!(generated(&with_ending(&part(2), SIDE)), []);
         // A later process with the same number changes nothing.
         fs::write(perf_maps::path(&place, 2_000_000_000), "1000 1000 later\n").unwrap();
-        collection.name_generated_code();
-        collection.add_up(Which::All);
+        collection.collect(Which::Crowded);
+        collection.collect(Which::All);
         let sum = generated(&place.join("prog.0123abcd.side"));
         assert_eq!(sum, named(&[("[jit]", 5), ("first", 2), ("second", 2)]));
+        fs::remove_dir_all(place).unwrap();
+    }
+
+    #[test]
+    fn profiles_that_are_not_added_up_get_their_names_and_stay() {
+        let (place, mut collection) = collection("each");
+        collection.is_sum = false;
+        let (part, profile) = (place.join("prog.0123abcd.2000000000"), profile(1, 100));
+        fs::write(&part, &profile).unwrap();
+        fs::write(with_ending(&part, SIDE), side_of(&profile, &[0x1008])).unwrap();
+        fs::write(perf_maps::path(&place, 2_000_000_000), "1000 10 first\n").unwrap();
+        assert_eq!(collection.parts().len(), 1);
+        collection.collect(Which::All);
+        assert!(part.exists() && !place.join("prog.0123abcd").exists());
+        assert_eq!(generated(&with_ending(&part, SIDE)), [("first".to_owned(), 1)]);
+        assert!(collection.parts().is_empty(), "nothing is new");
+        fs::remove_dir_all(place).unwrap();
+    }
+
+    #[test]
+    fn links_of_others_are_not_followed() {
+        let (place, _collection) = collection("links");
+        let (file, other) = (place.join("prog.0123abcd"), place.join("other"));
+        fs::write(&other, b"mine").unwrap();
+        std::os::unix::fs::symlink(&other, with_ending(&file, NEW)).unwrap();
+        store(&file, b"sum").unwrap();
+        assert_eq!((fs::read(&file).unwrap(), fs::read(&other).unwrap()), (b"sum".to_vec(), b"mine".to_vec()));
+        let directory = place.join("directory");
+        fs::create_dir(&directory).unwrap();
+        std::os::unix::fs::symlink(&other, directory.join(".gmon-run")).unwrap();
+        assert!(directory::take(&directory).is_err());
+        assert_eq!(fs::read(&other).unwrap(), b"mine");
         fs::remove_dir_all(place).unwrap();
     }
 }

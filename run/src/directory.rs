@@ -6,7 +6,10 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use crate::error::Error;
 use crate::job::Rank;
@@ -22,8 +25,9 @@ const MOST_DIRECTORIES: u32 = 1000;
 /// The start of the name of a rank's directory.
 const OF_RANK: &str = "rank.";
 
-/// Makes the directory, and removes the profiles of an earlier run from it. If another gmon-run uses the directory,
-/// takes one whose name has a number behind. The result is the path, and the file that is locked.
+/// Makes the directory, and removes the profiles of an earlier run from the directory. If another gmon-run uses the
+/// directory, opens a directory with a number at the end of its name. The result is the path, and the file that is
+/// locked.
 ///
 /// # Errors
 ///
@@ -74,17 +78,36 @@ fn claim(path: &Path) -> io::Result<(PathBuf, File)> {
     if has_files && !marker.exists() {
         return Err(io::Error::other("it has files of others"));
     }
-    Ok((directory, File::create(marker)?))
+    // The marker may be a link that somebody else has made: the link is not followed.
+
+    let marker = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+        .open(marker)?;
+    Ok((directory, marker))
 }
 
-/// Makes a directory gmon-run's, or takes one that is. The result is `None` if another gmon-run uses the directory.
+/// Makes a directory gmon-run's, or locks a directory that a gmon-run has made before. The result is `None` if another
+/// gmon-run uses the directory.
 pub(crate) fn take(path: &Path) -> io::Result<Option<(PathBuf, File)>> {
-    let (directory, marker) = claim(path)?;
-    match marker.try_lock() {
-        Ok(()) => Ok(Some((directory, marker))),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
+    loop {
+        let (directory, marker) = claim(path)?;
+        match marker.try_lock() {
+            Ok(()) if is_at(&marker, &directory.join(MARKER)) => return Ok(Some((directory, marker))),
+            // Another gmon-run has removed the directory before this one had the lock.
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
+}
+
+/// Whether an open file is the file at a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let key = |status: fs::Metadata| (status.dev(), status.ino());
+    file.metadata().ok().map(key) == fs::symlink_metadata(path).ok().map(key)
 }
 
 /// The regular files of a directory.
@@ -119,7 +142,8 @@ fn remove_ranks(directory: &Path, first: u32) -> io::Result<()> {
             // Files of others stay, and so do the directory and its marker then.
             if fs::read_dir(&directory)?.count() == 1 {
                 fs::remove_file(directory.join(MARKER))?;
-                fs::remove_dir(directory)?;
+                // Another gmon-run that wants the directory may make a file in it at this moment: the directory stays.
+                let _ = fs::remove_dir(directory);
             }
         }
     }

@@ -28,7 +28,7 @@ use std::io::{self, Write};
 
 pub use system::words;
 
-use arguments::{Arguments, Children};
+use arguments::Arguments;
 use collection::Collection;
 use error::Error;
 use executable::Executable;
@@ -68,16 +68,8 @@ fn run(arguments: &Arguments) -> Result<process::End, Error> {
         words: arguments.command.clone(),
         environment: runtime::environment(env::vars_os(), &variables),
     };
-    let end = command.run(|| {
-        collection.name_generated_code();
-        if arguments.children == Children::Sum {
-            collection.add_up(collection::Which::Crowded);
-        }
-    })?;
-    collection.name_generated_code();
-    if arguments.children == Children::Sum {
-        collection.add_up(collection::Which::All);
-    }
+    let end = command.run(|| collection.collect(collection::Which::Crowded))?;
+    collection.collect(collection::Which::All);
     collection.tell_result(executable.hindrance().is_some());
     Ok(end)
 }

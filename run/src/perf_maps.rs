@@ -19,7 +19,7 @@ pub(crate) const DIRECTORY: &str = "/tmp";
 /// The length of the longest map in bytes that is read.
 const LONGEST: u64 = 128 << 20;
 
-/// A file system may keep a time that is earlier than the clock.
+/// The time of a file may be earlier than the clock by this much.
 const COARSE: Duration = Duration::from_secs(1);
 
 /// Why a map is not used.
@@ -64,7 +64,8 @@ pub(crate) fn read(path: &Path, side: &SideFile, side_status: &Metadata) -> Resu
     if !found.is_file() {
         return Err(Refusal::NotRegular);
     }
-    // The file may be another one now: a link is not followed, and nothing waits for the other end of a pipe.
+    // Another process may have replaced the file since the check: a link is not followed, and nothing waits for the
+    // writer of a pipe.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     let file = OpenOptions::new().read(true).custom_flags(flags as i32).open(path).map_err(Refusal::Unreadable)?;
     let status = file.metadata().map_err(Refusal::Unreadable)?;

@@ -47,7 +47,7 @@ impl Command {
         // Signals wait from here on. Nobody misses one that comes before the program is there, and a child keeps its
         // dispositions: a signal that gmon-run ignores stays ignored. But gmon-run could not wait for a child while
         // SIGCHLD is ignored.
-        let signals = Signals::all_but_faults();
+        let signals = Signals::all();
         let blocked = signals.block();
         system::keep_children();
         let program = self.start(&blocked).map_err(|error| match error.kind() {
@@ -102,7 +102,9 @@ fn is_elf(path: &Path) -> bool {
 struct State {
     /// The signal that has stopped the program.
     stopped_by: Option<i32>,
-    /// Whether somebody has continued the program, and the SIGCONT that gmon-run may have got too is not seen yet.
+    /// Whether gmon-run has sent SIGCONT to the stopped program, and the kernel has not said yet that the program goes on.
+    is_continuing: bool,
+    /// Whether another process has continued the program, and gmon-run has not yet read its own copy of that SIGCONT.
     was_continued: bool,
 }
 
@@ -125,10 +127,11 @@ fn follow(program: Pid, signals: &Signals) -> io::Result<End> {
             }
         }
         if is_for_program(&mut state, parties, received) {
+            state.is_continuing = received.signal == libc::SIGCONT && state.stopped_by.is_some();
             system::send(program, received.signal, received.value);
         }
         if let Some(signal) = state.stopped_by.filter(|_| !is_stopped_before && is_under_job_control()) {
-            system::suffer(signal);
+            system::take_default_action(signal);
         }
     }
 }
@@ -137,9 +140,9 @@ impl State {
     /// Notes what happened to the program. The result is the end of the program, if this is the end.
     fn change(&mut self, status: WaitStatus) -> Option<End> {
         if let Some(signal) = status.stopping_signal() {
-            *self = State { stopped_by: Some(signal), was_continued: false };
+            *self = State { stopped_by: Some(signal), ..State::default() };
         } else if status.continued() {
-            *self = State { stopped_by: None, was_continued: true };
+            *self = State { was_continued: !self.is_continuing, ..State::default() };
         } else {
             return Some(End(ExitStatus::from_raw(status.as_raw())));
         }
@@ -153,8 +156,8 @@ fn is_for_program(state: &mut State, parties: Parties, received: Received) -> bo
         return parties.is_for_program(received);
     }
     // Whoever continued the program has sent the signal to the whole group.
-    let has_it = std::mem::take(&mut state.was_continued);
-    state.stopped_by.is_some() || !has_it && parties.is_for_program(received)
+    let program_has_signal = std::mem::take(&mut state.was_continued);
+    state.stopped_by.is_some() || !program_has_signal && parties.is_for_program(received)
 }
 
 /// Whether a shell may be there that continues this process: the parent is in the same session, and in another process
@@ -171,7 +174,7 @@ impl End {
             // The program has written its memory image if the user wants it.
             let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
             let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-            system::suffer(signal);
+            system::take_default_action(signal);
             // The first process of a container survives its own signals.
             return 128_u8.wrapping_add(signal as u8);
         }

@@ -8,11 +8,11 @@ use crate::system::{Groups, Origin, Received};
 /// Signals that a terminal sends to a whole process group: to the program too.
 const OF_TERMINAL: [i32; 8] = [SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH];
 /// Signals by which the kernel tells gmon-run of what gmon-run itself or a child did.
-const OF_OWN_DEEDS: [i32; 4] = [SIGCHLD, SIGPIPE, SIGXCPU, SIGXFSZ];
+const CAUSED_BY_GMON_RUN_OR_CHILDREN: [i32; 4] = [SIGCHLD, SIGPIPE, SIGXCPU, SIGXFSZ];
 /// Signals that only the first process of a session gets when its terminal is gone.
 const OF_LOST_TERMINAL: [i32; 2] = [SIGCONT, SIGHUP];
 
-/// Who the processes are between which signals go.
+/// The processes between which signals are sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parties {
     own: i32,
@@ -35,7 +35,7 @@ impl Parties {
     pub(crate) fn is_for_program(self, Received { signal, origin, .. }: Received) -> bool {
         match origin {
             Origin::Process(sender) => sender != self.own && sender != self.program,
-            Origin::Kernel if OF_OWN_DEEDS.contains(&signal) => false,
+            Origin::Kernel if CAUSED_BY_GMON_RUN_OR_CHILDREN.contains(&signal) => false,
             Origin::Kernel if OF_LOST_TERMINAL.contains(&signal) => self.is_leader,
             Origin::Kernel => !OF_TERMINAL.contains(&signal),
         }
@@ -60,7 +60,7 @@ mod tests {
             assert!(!is_for_program(signal, Origin::Process(11), false), "the program's own {signal}");
             assert!(!is_for_program(signal, Origin::Process(10), false), "gmon-run's own {signal}");
         }
-        for signal in OF_TERMINAL.into_iter().chain(OF_OWN_DEEDS) {
+        for signal in OF_TERMINAL.into_iter().chain(CAUSED_BY_GMON_RUN_OR_CHILDREN) {
             assert!(!is_for_program(signal, Origin::Kernel, false), "{signal}");
             assert_eq!(is_for_program(signal, Origin::Kernel, true), matches!(signal, SIGHUP | SIGCONT), "{signal}");
         }

@@ -1,4 +1,5 @@
-//! Functions of the C library that nothing in Rust's library stands for. All unsafe code of this crate is here.
+//! Calls of C library functions that Rust's standard library does not offer. All unsafe code of this crate is here, except
+//! that of `main`.
 #![allow(unsafe_code, reason = "the rest of the crate denies unsafe code")]
 
 use std::ffi::{CStr, CString, OsString, c_char, c_int};
@@ -36,15 +37,13 @@ impl Signals {
         }
     }
 
-    /// All signals except those by which the kernel reports faults of this process. The C library leaves out its own.
-    pub(crate) fn all_but_faults() -> Signals {
-        const FAULTS: [c_int; 7] =
-            [libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGSEGV, libc::SIGSYS, libc::SIGTRAP];
+    /// All signals. The C library leaves out its own. A fault of this process ends the process although its signal is
+    /// blocked.
+    pub(crate) fn all() -> Signals {
         let mut set = MaybeUninit::uninit();
-        // SAFETY: `sigfillset` fills the set; the numbers of the faults are valid.
+        // SAFETY: `sigfillset` fills the set.
         unsafe {
             libc::sigfillset(set.as_mut_ptr());
-            FAULTS.into_iter().for_each(|fault| _ = libc::sigdelset(set.as_mut_ptr(), fault));
             Signals(set.assume_init())
         }
     }
@@ -91,7 +90,7 @@ impl Signals {
                 return Err(error);
             }
         }
-        // SAFETY: the kernel has filled the structure, which any bytes are valid for.
+        // SAFETY: the kernel has filled the structure, for which every bit pattern is valid.
         let info = unsafe { info.assume_init() };
         let origin = match info.si_code {
             code if code <= 0 && ![libc::SI_TIMER, libc::SI_ASYNCIO, libc::SI_SIGIO].contains(&code) => {
@@ -124,7 +123,7 @@ pub(crate) enum Origin {
     Process(i32),
 }
 
-/// Sends a signal to a process. A process that has ended hears nothing.
+/// Sends a signal to a process. If the process has ended, nothing happens.
 pub(crate) fn send(process: Pid, signal: c_int, value: Option<usize>) {
     let process = process.as_raw_nonzero().get();
     // SAFETY: both functions only read numbers.
@@ -139,7 +138,8 @@ pub(crate) fn send(process: Pid, signal: c_int, value: Option<usize>) {
     };
 }
 
-/// The process groups and sessions of this process and of its parent. 0 stands for one outside of this PID namespace.
+/// The process groups and sessions of this process and of its parent. 0 stands for a group or session
+/// outside of this PID namespace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Groups {
     pub(crate) own_group: c_int,
@@ -178,9 +178,9 @@ pub(crate) fn finish_deliveries() {
 
 /// Does to this process what the signal does to a process without a handler. Returns if the signal does nothing, or
 /// when the process, which the signal stopped, goes on.
-pub(crate) fn suffer(signal: c_int) {
+pub(crate) fn take_default_action(signal: c_int) {
     let set = Signals::one(signal);
-    // SAFETY: no handler is installed. The signal is sent to this thread, and is blocked unless it is a fault.
+    // SAFETY: no handler is installed. The signal is sent to this thread, which blocks the signal.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
         libc::raise(signal);
@@ -201,7 +201,7 @@ pub(crate) fn has_capabilities(path: &CStr) -> bool {
     unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), ptr::null_mut(), 0) > 0 }
 }
 
-/// Whether files of this file system give nobody more rights.
+/// Whether the file system is mounted `nosuid`: its files give nobody more rights.
 pub(crate) fn is_without_rights(path: &CStr) -> bool {
     let mut system = MaybeUninit::uninit();
     // SAFETY: the function fills the structure if it succeeds.

@@ -14,19 +14,34 @@ use crate::layout::side_file::{ELSEWHERE, FIRST_RESERVED, GENERATED, PROGRAM};
 use crate::perf_map;
 
 impl SideFile {
-    /// Moves what was counted in no known object, but at a known address, to an object of its own: code that the
-    /// program generated. `map` is the perf map file of the process, or empty. Code that the map names has the
-    /// functions of the map, and all other code is one function with the name [`GENERATED`].
+    /// Returns whether counts at addresses in no known object are there: code that the program generated, and that
+    /// [`SideFile::name_generated_code`] has not named.
+    #[must_use]
+    pub fn has_unnamed_code(&self) -> bool {
+        !self.has_generated_code() && !self.unknown_addresses(&self.callers()).is_empty()
+    }
+
+    /// Whether an object is generated code.
+    fn has_generated_code(&self) -> bool {
+        self.objects.values().any(|object| object.kind == Kind::Generated)
+    }
+
+    /// Moves counts at known addresses in no known object to a new object, the code that the program generated. `map` is
+    /// the perf map file of the process, or empty. Code that the map names has the functions of the map, and all other
+    /// code is one function with the name [`GENERATED`].
     ///
     /// Addresses of generated code mean nothing in another run, so functions of one name become one function, whose
     /// address follows from the order of the names.
     ///
     /// Returns false, and changes nothing, if there is no such code, or if the file already has generated code.
     pub fn name_generated_code(&mut self, map: &[u8]) -> bool {
-        let addresses = self.unknown_addresses();
+        if self.has_generated_code() {
+            return false;
+        }
+        let callers = self.callers();
+        let addresses = self.unknown_addresses(&callers);
         let mut free = (PROGRAM.saturating_add(1)..FIRST_RESERVED).filter(|number| !self.objects.contains_key(number));
-        let is_known = self.objects.values().any(|object| object.kind == Kind::Generated);
-        let Some(number) = free.next().filter(|_| !is_known && !addresses.is_empty()) else { return false };
+        let Some(number) = free.next().filter(|_| !addresses.is_empty()) else { return false };
         let names = perf_map::names(map, addresses.clone());
         let name_of = |address: u64| names.get(&address).copied().unwrap_or(GENERATED);
         let all: BTreeSet<&[u8]> = addresses.iter().map(|address| name_of(*address)).collect();
@@ -34,20 +49,21 @@ impl SideFile {
             return false;
         }
         let indexes: BTreeMap<&[u8], usize> = all.into_iter().zip(0..).collect();
-        let address_of = |address: u64| functions::address_of(indexes.get(name_of(address)).copied().unwrap_or(0));
-        self.move_unknown(number, address_of);
+        let index = |address: u64| indexes.get(name_of(address)).copied().unwrap_or(0);
+        let places: BTreeMap<u64, u64> =
+            addresses.into_iter().map(|address| (address, functions::address_of(index(address)))).collect();
+        self.move_unknown(number, &callers, &places);
         let code = 0..functions::function_addresses(indexes.len()).start;
         self.objects.insert(number, Object { code, ..Object::new(Kind::Generated, GENERATED) });
         self.functions.insert(number, indexes.into_keys().map(Into::into).collect());
         true
     }
 
-    /// The addresses in no known object: program counters, last bytes of bins, and for return addresses the address
-    /// before.
-    fn unknown_addresses(&self) -> BTreeSet<u64> {
-        let callers = self.callers();
+    /// The addresses in no known object. For a bin, this is the last byte, and for a return address the address before
+    /// the return address. `callers` has a flag for each node of the tree that has callees.
+    fn unknown_addresses(&self, callers: &[bool]) -> BTreeSet<u64> {
         let nodes = self.contexts.nodes.iter().zip(callers);
-        let nodes = nodes.filter_map(|(node, is_caller)| address_in_function(node.place(), is_caller));
+        let nodes = nodes.filter_map(|(node, is_caller)| address_in_function(node.place(), *is_caller));
         let samples = self.samples.iter().filter(|samples| samples.object == ELSEWHERE);
         let bins = samples.flat_map(|samples| samples.bins.iter().filter_map(|(index, _)| last_byte(samples, *index)));
         let calls = self.calls.iter().flat_map(|calls| &calls.calls).flat_map(|call| {
@@ -67,17 +83,15 @@ impl SideFile {
         callers
     }
 
-    /// Moves everything at these addresses to an object. `address_of` returns the new address for an address in a
-    /// function.
-    fn move_unknown(&mut self, object: u32, address_of: impl Fn(u64) -> u64) {
+    /// Moves everything at the unknown addresses to an object. `places` has the new address for each of them.
+    fn move_unknown(&mut self, object: u32, callers: &[bool], places: &BTreeMap<u64, u64>) {
+        let address_of = |address: u64| places.get(&address).copied().unwrap_or(0);
         let moved = |place: Place, is_caller: bool| match address_in_function(place, is_caller) {
             Some(address) => Place { object, address: address_of(address) },
             None => place,
         };
-        for (node, is_caller) in self.callers().into_iter().enumerate() {
-            if let Some(node) = self.contexts.nodes.get_mut(node) {
-                Place { object: node.object, address: node.address } = moved(node.place(), is_caller);
-            }
+        for (node, is_caller) in self.contexts.nodes.iter_mut().zip(callers) {
+            Place { object: node.object, address: node.address } = moved(node.place(), *is_caller);
         }
         for call in self.calls.iter_mut().flat_map(|calls| &mut calls.calls) {
             (call.caller, call.callee) = (moved(call.caller, true), moved(call.callee, false));

@@ -49,6 +49,14 @@ pub(crate) fn hold(with_files: bool) {
     }
 }
 
+/// Prepares for a user who may not create files: opens the files. The process can read its list of objects later.
+#[cfg(feature = "preload")]
+pub(crate) fn hold_files() {
+    if is_profiled() {
+        exclusively(NOBODY, &mut || file::hold(true));
+    }
+}
+
 /// Reads the list of loaded objects. Errors are reported at the end.
 fn look_at_objects() {
     if KEEPS_OUTSIDE.load(SeqCst) {

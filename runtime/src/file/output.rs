@@ -98,8 +98,8 @@ pub(crate) fn release_directory() {
 /// that opening them needs. Call this only in the thread that may write files.
 #[allow(dead_code, reason = "only Linux hears of that")]
 pub(crate) fn hold(with_files: bool) {
-    if let Ok(found) = directory(captured(), c".")
-        && !IS_HELD.load(Relaxed)
+    if !IS_HELD.load(Relaxed)
+        && let Ok(found) = directory(captured(), c".")
     {
         DIRECTORY.store(found.out_of_the_way().0, Relaxed);
         IS_HELD.store(true, Relaxed);

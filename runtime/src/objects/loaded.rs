@@ -288,7 +288,7 @@ pub(crate) unsafe fn accept_look() {
 }
 
 /// The place of a run-time address: the number of the object and the link-time address. An address in no mapping of an
-/// object, as that of code that the program has generated, stays as it is.
+/// object, for example in generated code, keeps its value.
 ///
 /// # Safety
 ///
@@ -469,8 +469,13 @@ impl Objects {
     #[inline(never)]
     fn place(&self, loads: &Loads, pc: usize) -> usize {
         let Some(loaded) = loads.at(pc) else {
-            // All bits of the number are set, so higher bits of the address do not change the number.
-            return if pc >> (usize::BITS - 1) == 1 { KERNEL << ADDRESS_BITS } else { NOWHERE | pc };
+            // All bits of the number are set, so higher bits of the address do not change the number. Without a list of
+            // mappings, nobody knows whether an object is at the address.
+            return match pc >> (usize::BITS - 1) {
+                1 => KERNEL << ADDRESS_BITS,
+                _ if loads.number == 0 => NOWHERE,
+                _ => NOWHERE | pc,
+            };
         };
         if loaded.object == VDSO {
             return VDSO << ADDRESS_BITS;

@@ -444,6 +444,9 @@ fn no_export_and_no_report_escapes_texts_and_no_export_has_limits_of_its_own() {
     }
     assert_eq!(found("exports", &LIMITS), Vec::<String>::new(), "gprof/src/sink/limits.rs has the limits");
     // The words are those of real escapes and limits.
+    for word in LIMITS {
+        assert!(["", "model", "program"].iter().any(|folder| !found(folder, &[word]).is_empty()), "{word}");
+    }
     let of_sink = found("sink", &ESCAPES);
     for word in [".replace('", "visible(", ".escape_ascii()", "&lt;", "&quot;"] {
         assert!(of_sink.iter().any(|line| line.ends_with(word)), "{word}: {of_sink:?}");

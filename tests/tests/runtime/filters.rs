@@ -2,12 +2,12 @@
 //! us.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::support::{Program, compare, library};
+use crate::support::{Program, compare, is_root, library};
 
 const FLAGS: [&str; 2] = ["-O1", "-Wno-deprecated-declarations"];
 
@@ -59,8 +59,7 @@ fn processes_without_a_profile_make_no_call_that_is_forbidden() {
 
 #[test]
 fn a_set_user_id_program_makes_no_call_that_is_forbidden() {
-    if !is_root() {
-        println!("\nSKIPPED: set-user-id programs: the user is not the superuser");
+    if !is_root("set-user-id programs") {
         return;
     }
     let Some(both) = compiled("setuid", &[]) else { return };
@@ -73,10 +72,6 @@ fn a_set_user_id_program_makes_no_call_that_is_forbidden() {
         Ok(status) => assert_eq!((status.code(), status.signal()), (Some(4), None)),
         Err(error) => println!("\nSKIPPED: set-user-id programs: no setpriv here ({error})"),
     }
-}
-
-fn is_root() -> bool {
-    fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 
 #[test]

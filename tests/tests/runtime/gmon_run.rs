@@ -92,9 +92,9 @@ impl Time {
 
 /// Checks that the ticks of a run are worth the run's CPU time. Each of `timers` timers may be off by three ticks: by
 /// one at its start, by one at its end, and by one because the kernel looks at timers only at its own ticks.
-fn check_time(profile: &Profile, side: &Side, timers: u32) {
+pub(crate) fn check_time(profile: &Profile, side: &Side, timers: u64) {
     let Time { ticks, expected, .. } = Time::of(profile, side);
-    assert!((ticks - expected).abs() <= 3.0 * f64::from(timers), "{ticks} ticks, expected {expected:.1}");
+    assert!((ticks - expected).abs() <= 3.0 * timers as f64, "{ticks} ticks, expected {expected:.1}");
 }
 
 #[test]
@@ -225,10 +225,12 @@ fn gprof_reads_profiles_with_a_copy_of_the_machines_files() {
     let (text, messages) = shown(&["-b", "-p", "--sysroot=copy", "fetched"]);
     assert_eq!(text, whole);
     assert!(!messages.contains("warning"), "{messages}");
-    // Without the copy, nothing is left to read.
-    let output =
-        Command::new(gmon_tests::gprof()).args(["-b", "-p", "fetched"]).current_dir(&directory).output().unwrap();
-    assert!(!output.status.success(), "{output:?}");
+    // Without the copy, the program is not there.
+    let output = Command::new(gmon_tests::gprof()).args(["-b", "-p", "fetched"]).current_dir(&directory).output();
+    let output = output.unwrap();
+    let last = String::from_utf8(output.stderr).unwrap().lines().last().unwrap().to_owned();
+    let expected = format!("gprof: {}: No such file or directory", at("program").display());
+    assert_eq!((output.status.success(), last), (false, expected));
 }
 
 #[test]
@@ -404,6 +406,7 @@ fn installed_programs_print_and_end_the_same_and_their_profiles_have_all_of_thei
             let size = fs::metadata(&path).unwrap().len();
             assert!(size <= 1 << 20, "{line}: {name} has {size} bytes");
             all.add(&Time::of(&profile, &side));
+            check_time(&profile, &side, 2 * side.runs() + 8);
             let cuts: u64 = side.cut_ticks().map(|(_, ticks)| ticks).sum();
             let unwalked: u64 = side.unwalked().map(|(_, ticks)| ticks).sum();
             whole += side.contexts().total() + unwalked - cuts;

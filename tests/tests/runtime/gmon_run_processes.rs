@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::gmon_run::Place;
-use crate::support::library;
+use crate::gmon_run::{Place, check_time};
+use crate::support::{is_root, library};
 
 /// The number of a user without rights.
 const NOBODY: u32 = 65534;
@@ -20,14 +20,6 @@ fn launched(name: &str) -> (Place, String) {
     (place, program.to_str().unwrap().to_owned())
 }
 
-fn is_root(tests: &str) -> bool {
-    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    if !is_root {
-        println!("\nSKIPPED: {tests}: the user is not the superuser");
-    }
-    is_root
-}
-
 /// Runs a script of bash in the directory of a place: `$RUN` is gmon-run, and `$PROGRAM` the program. Returns the exit
 /// status, and what the script printed.
 fn script(place: &Place, program: &str, script: &str) -> (Option<i32>, String) {
@@ -36,6 +28,15 @@ fn script(place: &Place, program: &str, script: &str) -> (Option<i32>, String) {
     shell.env("RUN", gmon_tests::gmon_run()).env("PROGRAM", program);
     let output = shell.output().unwrap();
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+/// Waits for what must come soon. If it does not come in a minute, the test fails instead of waiting for good.
+fn wait_until(what: &str, has_come: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !has_come() {
+        assert!(start.elapsed().as_secs() < 60, "{what}: not in a minute");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
 }
 
 /// Sends a signal with the program `kill`.
@@ -103,7 +104,7 @@ fn signals_of_processes_are_passed_on() {
     let (place, program) = launched("sent");
     let mut printing = Printing::start(&place, &program);
     // 16 and 40 are signals that nothing else knows.
-    for signal in [1, 2, 3, 10, 12, 13, 14, 16, 17, 18, 23, 28, 29, 30, 40] {
+    for signal in [1, 2, 3, 6, 10, 11, 12, 13, 14, 16, 17, 18, 23, 28, 29, 30, 40] {
         send(&format!("-{signal}"), &printing.launcher());
         assert_eq!(printing.next(), format!("signal {signal} 0"));
     }
@@ -125,9 +126,19 @@ fn gmon_run_stops_only_where_a_shell_can_continue_it() {
     let mut printing = Printing::start(&place, &program);
     // This test is gmon-run's parent, in the same process group: nobody would continue gmon-run.
     send("-STOP", &printing.program);
-    send("-TERM", &printing.launcher());
+    let status = |process: &str, field: &str| {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap().trim().to_owned();
+        line
+    };
+    wait_until("the program has stopped", || status(&printing.program, "State:").starts_with('T'));
+    // gmon-run has heard of the stop before it takes this signal, whose number is higher than that of SIGCHLD.
+    send("-40", &printing.launcher());
+    let pending = || u64::from_str_radix(&status(&printing.program, "ShdPnd:"), 16).unwrap() >> 39 & 1 == 1;
+    wait_until("gmon-run has passed the signal on", pending);
+    assert!(!status(&printing.launcher(), "State:").starts_with('T'));
     send("-CONT", &printing.program);
-    // SIGTERM may come before SIGCONT.
+    send("-TERM", &printing.launcher());
     assert!(printing.lines.by_ref().map(Result::unwrap).any(|line| line == "signal 15 0"));
     assert_eq!(printing.child.wait().unwrap().code(), Some(3));
 }
@@ -213,7 +224,7 @@ fn closed_descriptors_and_signal_settings_reach_the_program() {
         };
         assert_eq!(ignored("$RUN -o profiles"), ignored(""), "{before}");
     }
-    // The variables in their order, with gmon-run's at the end.
+    // The user's variables stay in their order.
     let (_, plain) = script(&place, &program, "exec env -u RUN -u PROGRAM Z=1 A=2 env");
     let (_, found) = script(&place, &program, "exec env -u PROGRAM Z=1 A=2 \"$RUN\" -o profiles env");
     let users = |text: &str| -> Vec<String> {
@@ -235,9 +246,10 @@ fn workers_that_give_up_their_rights_leave_profiles() {
         assert_eq!((output.status.code(), &output.stderr[..]), (Some(5), &b""[..]), "{function}: {output:?}");
         let directory = fs::metadata(place.path().join("gmon.run")).unwrap();
         assert_eq!(directory.mode() & 0o022, 0, "others may not write into the directory");
-        let (_, side) = place.profile();
+        let (profile, side) = place.profile();
         assert_eq!(side.runs(), 2, "{function}");
         assert!(side.cpu_time().unwrap() >= 200_000_000, "{function}: {:?}", side.cpu_time());
+        check_time(&profile, &side, 2);
     }
 }
 

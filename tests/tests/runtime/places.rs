@@ -1,10 +1,10 @@
 //! The runtime opened the directory at the start, so later changes of the program do not matter.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use crate::support::{Program, calls, compare, directory, quiet, read, tool};
+use crate::support::{Program, calls, compare, directory, is_root, quiet, read, tool};
 
 /// Only the file itself; `privileges` tests the files beside it.
 fn written(name: &str, what: &[&str]) -> Program {
@@ -15,10 +15,6 @@ fn written(name: &str, what: &[&str]) -> Program {
     program
 }
 
-fn is_root() -> bool {
-    fs::metadata("/proc/self").unwrap().uid() == 0
-}
-
 #[test]
 fn its_directory() {
     written("chdir", &["chdir", "/proc"]);
@@ -26,8 +22,7 @@ fn its_directory() {
 
 #[test]
 fn its_root_and_its_user() {
-    if !is_root() {
-        println!("\nSKIPPED: chroot and setuid: the user is not the superuser");
+    if !is_root("chroot and setuid") {
         return;
     }
     let cage = directory("places-cage");
@@ -94,8 +89,7 @@ fn a_second_start_or_end_does_no_harm() {
 
 #[test]
 fn a_set_user_id_program_writes_nothing() {
-    if !is_root() {
-        println!("\nSKIPPED: set-user-id programs: the user is not the superuser");
+    if !is_root("set-user-id programs") {
         return;
     }
     let program = Program::compile("places-secure", "places.c", &[]);

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use gmon_tests::side::Side;
 
-use crate::support::{Program, Symbols, calls, directory, read, tool};
+use crate::support::{Program, Symbols, calls, directory, is_root, read, tool};
 
 struct Case {
     program: Program,
@@ -26,15 +26,6 @@ fn compile(name: &str) -> Case {
     let flags = [object.to_str().unwrap(), &format!("-Wl,-rpath,{}", place.display())];
     let program = Program::compile(&format!("privileges-{name}"), "privileges.c", &flags);
     Case { program, object }
-}
-
-/// Whether this is the superuser, the only user who can give up rights; prints a message if not.
-fn is_root() -> bool {
-    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    if !is_root {
-        println!("\nSKIPPED: giving up rights: the user is not the superuser");
-    }
-    is_root
 }
 
 impl Case {
@@ -77,7 +68,7 @@ fn said(output: &Output) -> &str {
 
 #[test]
 fn loaded_objects_are_found_after_giving_up_rights() {
-    if !is_root() {
+    if !is_root("giving up rights") {
         return;
     }
     let case = compile("seen");
@@ -105,7 +96,7 @@ fn loaded_objects_are_found_after_giving_up_rights() {
 
 #[test]
 fn both_files_are_opened_before_rights_are_given_up() {
-    if !is_root() {
+    if !is_root("giving up rights") {
         return;
     }
     let case = compile("early");
@@ -123,7 +114,7 @@ fn both_files_are_opened_before_rights_are_given_up() {
 
 #[test]
 fn files_that_cannot_be_made_are_reported_once_with_a_remedy() {
-    if !is_root() {
+    if !is_root("giving up rights") {
         return;
     }
     let case = compile("said");
@@ -147,7 +138,7 @@ fn files_that_cannot_be_made_are_reported_once_with_a_remedy() {
 
 #[test]
 fn a_child_that_changed_its_user_keeps_its_profile_in_profdir() {
-    if !is_root() {
+    if !is_root("giving up rights") {
         return;
     }
     let case = compile("children");
@@ -172,7 +163,7 @@ fn a_child_that_changed_its_user_keeps_its_profile_in_profdir() {
 
 #[test]
 fn a_child_that_cannot_replace_the_sum_of_another_user_leaves_a_file_of_its_own() {
-    if !is_root() {
+    if !is_root("giving up rights") {
         return;
     }
     let case = compile("sticky");
@@ -194,7 +185,7 @@ fn a_child_that_cannot_replace_the_sum_of_another_user_leaves_a_file_of_its_own(
 
 #[test]
 fn the_superuser_leaves_no_empty_file_where_everybody_may_create_files() {
-    if !is_root() {
+    if !is_root("giving up rights") {
         return;
     }
     let case = compile("empty");
@@ -285,7 +276,7 @@ fn processes_with_the_same_number_do_not_replace_each_others_files() {
             fs::remove_file(path).unwrap();
         }
     }
-    if !is_root() {
+    if !is_root("giving up rights") {
         return;
     }
     for run in 1..=3 {
@@ -299,7 +290,7 @@ fn processes_with_the_same_number_do_not_replace_each_others_files() {
 
 #[test]
 fn a_reserved_file_name_is_not_taken_by_another_process() {
-    if !is_root() {
+    if !is_root("giving up rights") {
         return;
     }
     let case = compile("kept");
@@ -471,5 +462,6 @@ fn a_directory_is_found_again_by_its_path_or_as_the_current_one() {
     let output = running.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(7));
     assert!(!profile.exists());
-    assert!(!is_root() && said(&output).contains("gmon.out: cannot find its directory") || is_root(), "{output:?}");
+    let is_superuser = fs::metadata("/proc/self").unwrap().uid() == 0;
+    assert!(is_superuser || said(&output).contains("gmon.out: cannot find its directory"), "{output:?}");
 }

@@ -129,6 +129,17 @@ impl Program {
     }
 }
 
+/// Whether this is the superuser, the only user who can run some tests; prints a message if not.
+pub(crate) fn is_root(tests: &str) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    if !is_root {
+        println!("\nSKIPPED: {tests}: the user is not the superuser");
+    }
+    is_root
+}
+
 /// The output of a command that must succeed and print nothing on standard error.
 pub(crate) fn quiet(output: &Output) -> String {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");

@@ -7,7 +7,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use crate::control::{hold, is_ours, is_profiled, write_snapshot};
+use crate::control::{hold_files, is_ours, is_profiled, write_snapshot};
 use crate::mcount;
 use crate::os::{Errno, effective_user, next_definition, set_errno};
 use crate::state::Inherited;
@@ -91,7 +91,7 @@ pub(super) extern "C" fn before_passing(index: usize) -> usize {
         if index < SETUID {
             write_snapshot();
         } else if effective_user() == SUPERUSER {
-            hold(true);
+            hold_files();
         }
     }
     match next(index) {

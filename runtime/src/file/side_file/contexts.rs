@@ -65,5 +65,6 @@ fn place_of_code(pc: usize) -> usize {
         return found;
     }
     // SAFETY: as above.
-    unsafe { objects::place(pc.wrapping_sub(1)) }.wrapping_add(1)
+    let before = unsafe { objects::place(pc.wrapping_sub(1)) };
+    if pc == 0 || objects::number(before) == ELSEWHERE { found } else { before + 1 }
 }

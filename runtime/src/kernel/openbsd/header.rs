@@ -20,6 +20,7 @@ static HEADER: Inherited<Header> = Inherited::new(
     "the child restores the header of its buffer from there",
     Header(UnsafeCell::new(GmonHdr { lpc: 0, hpc: 0, ncnt: 0, version: 0, profrate: 0, totarc: 0, spare: [0; 2] })),
 );
+
 /// Makes the kernel clear the header in children.
 ///
 /// # Safety

@@ -110,7 +110,7 @@ fn a_report_has_the_names() {
 }
 
 #[test]
-fn a_small_section_does_not_fill_the_memory() {
+fn a_small_section_is_not_decompressed_beyond_its_limit() {
     let Some((whole, stripped)) = program("bomb") else { return };
     let directory = whole.parent().unwrap();
     // A hundred megabytes of zeros take 15 kilobytes.

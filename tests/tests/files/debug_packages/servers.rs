@@ -72,6 +72,7 @@ impl Served {
 
 const SERVERS: Option<&str> = Some("http://127.0.0.1:1");
 const FLAT: [&str; 4] = ["-b", "-p", "program", "gmon.out"];
+const FILES: [&str; 2] = ["program", "gmon.out"];
 
 /// The standard output, and the lines of the standard error except the one that says that the program was stripped.
 fn text(output: Output) -> (String, Vec<String>) {
@@ -112,8 +113,10 @@ fn a_debug_file_is_fetched_where_the_user_wants_this() {
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(text(output).0.contains(" first\n"));
     assert_eq!(served.asked(), [format!("debuginfo {ID}")]);
-    // GNU gprof knows no servers.
+    // GNU gprof knows no servers, a sum has no names, and a screen would stand still.
     assert!(!served.run(SERVERS, &[&["--compat=gnu"][..], &FLAT].concat()).status.success());
+    assert!(served.run(SERVERS, &[&["-s"][..], &FILES].concat()).status.success());
+    let _ = served.run(SERVERS, &[&["--watch"][..], &FILES].concat());
     assert_eq!(served.asked(), [""; 0]);
 }
 
@@ -238,6 +241,8 @@ impl Server {
             // A client remembers that a file is missing, so each try has a cache of its own.
             while server.server.try_wait().unwrap().is_none() {
                 tries += 1;
+                assert!(tries < 3000, "the server has no file after five minutes");
+                std::thread::sleep(std::time::Duration::from_millis(100));
                 let found = server.client(&format!("try{tries}")).args(["debuginfo", ID]).output().unwrap();
                 if found.status.success() {
                     return server;

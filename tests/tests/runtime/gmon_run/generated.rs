@@ -113,5 +113,6 @@ fn functions_of_node_have_their_names() {
     let (_, profile) = profiles.iter().find(|(name, _)| name.starts_with("node.")).unwrap();
     let found = functions(profile);
     let of = |text: &str| found.iter().filter(|(name, _)| name.contains(text)).map(|(_, ticks)| ticks).sum::<u64>();
-    assert!(of("sums") >= 20, "{found:?}");
+    // The program computes for a second. The rest is the start of node.
+    assert!(of("sums") * 2 >= of(""), "{found:?}");
 }

@@ -59,13 +59,15 @@ impl Clock {
     fn set_later_ticks(&self) {
         let (number, timer) = (self.thread.load(SeqCst), Timer(self.timer.load(SeqCst)));
         let second = expiries(number).second;
-        // If another thread stops the timer between both steps, the signals of the timer count nothing until the next
-        // start.
         if second > 0
             && let Some(now) = TimeOf::ThisThread.of(number)
             && self.account.begin_series(now.wrapping_add(second as u64))
         {
             let _ = timer.set(second, period());
+            // Another thread may have stopped the account and the timer before this thread has set the timer.
+            if self.account.is_stopped() {
+                let _ = timer.set(0, 0);
+            }
         }
     }
 
