@@ -110,15 +110,15 @@ endif
 	@"$(GENERATOR)" --generate=zsh >"$(DIST)/share/zsh/site-functions/_$(GPROF_NAME)"
 	@"$(GENERATOR)" --generate=fish >"$(DIST)/share/fish/vendor_completions.d/$(GPROF_NAME).fish"
 
-# The program that profiles any program, on Linux, and its completions: a static program, for containers with any C
-# library. GMON_RUN_PROGRAM is a gmon-run that has been built.
+# The program that profiles any program, on Linux, and its completions. GMON_RUN_PROGRAM is a gmon-run that has been
+# built.
 GMON_RUN_PROGRAM ?=
 RUN_GENERATOR = $(if $(GPROF_TARGET),$(TARGET)/debug/gmon-run,$(DIST)/bin/gmon-run)
 gmon-run:
 ifeq ($(SYSTEM),Linux)
 ifeq ($(GMON_RUN_PROGRAM),)
-	options=$$(MAKEFLAGS= sh packaging/remap.sh "$(TARGET)") && MAKEFLAGS= CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) rustc --release \
-		--package gmon-run --bin gmon-run $(addprefix --target ,$(GPROF_TARGET)) -- -C target-feature=+crt-static
+	options=$$(MAKEFLAGS= sh packaging/remap.sh "$(TARGET)") && MAKEFLAGS= CARGO_ENCODED_RUSTFLAGS="$$options" $(CARGO) build --release \
+		--package gmon-run $(addprefix --target ,$(GPROF_TARGET))
 endif
 	@mkdir -p "$(DIST)/bin" $(foreach place,$(COMPLETIONS),"$(DIST)/share/$(place)")
 	@cp -f "$(or $(GMON_RUN_PROGRAM),$(TARGET)/$(GPROF_TARGET)/release/gmon-run)" "$(DIST)/bin/gmon-run"

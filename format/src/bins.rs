@@ -269,7 +269,7 @@ fn first<T: Copy + Default + PartialEq>(bins: &[T], from: usize) -> Option<(usiz
     /// The number of bins that are tested one by one before strides are tested.
     const NEAR: usize = 8;
     let all = bins.get(from..)?;
-    // Hits stand close together, or are rare: large strides are worth a test only behind many zeros.
+    // Nonzero bins are close together, or rare: large strides are worth a test only after many zeros.
     if let Some(at) = all.iter().take(NEAR).position(|count| *count != T::default()) {
         return Some((from.saturating_add(at), *all.get(at)?));
     }

@@ -15,7 +15,8 @@ pub const LONGEST_NAME: usize = 4096;
 #[must_use]
 pub fn names(map: &[u8], addresses: BTreeSet<u64>) -> BTreeMap<u64, &[u8]> {
     let (mut unnamed, mut named) = (addresses, BTreeMap::new());
-    // The last line for an address is the first one from behind, and no address is looked at twice.
+    // Reading from the end, the first line that contains an address is the last entry for the address. An address that
+    // has a name is removed.
     for line in map.rsplit(|byte| *byte == b'\n') {
         if unnamed.is_empty() {
             break;
@@ -36,7 +37,7 @@ fn entry(line: &[u8]) -> Option<(Range<u64>, &[u8])> {
     let name = rest.strip_prefix(b" ")?;
     let name = name.split(|byte| *byte == 0).next()?.trim_ascii();
     let name = name.get(..LONGEST_NAME).unwrap_or(name);
-    // Nothing is at the highest address.
+    // The range cannot contain the highest address.
     let end = start.saturating_add(size);
     (start < end && !name.is_empty()).then_some((start..end, name))
 }

@@ -11,7 +11,7 @@ use rustix::io::fcntl_getfd;
 pub(crate) fn fill() -> Vec<File> {
     let are_closed =
         [fcntl_getfd(io::stdin()).is_err(), fcntl_getfd(io::stdout()).is_err(), fcntl_getfd(io::stderr()).is_err()];
-    // The lowest number that is free is the next that is closed.
+    // The kernel gives the lowest free number to a file, so each file gets the next closed descriptor.
     let closed = are_closed.into_iter().filter(|is_closed| *is_closed);
     closed.map_while(|_| File::options().read(true).write(true).open("/dev/null").ok()).collect()
 }

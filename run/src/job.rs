@@ -3,7 +3,8 @@
 use std::env;
 
 /// The variables that launchers set: the rank of the process, and the number of ranks. The runtime reads the same
-/// (docs/runtime.md). Slurm's is the last, because a launcher in a job of Slurm passes on its own.
+/// (docs/runtime.md). Slurm's variables come last: a launcher inside a Slurm job
+/// inherits them.
 const VARIABLES: [(&str, &str); 5] = [
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMIX_RANK", ""),

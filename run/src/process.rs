@@ -44,9 +44,8 @@ impl Command {
     ///
     /// When the program cannot be executed.
     pub(crate) fn run(&self, meanwhile: impl Fn() + Sync) -> Result<End, Error> {
-        // Signals wait from here on. Nobody misses one that comes before the program is there, and a child keeps its
-        // dispositions: a signal that gmon-run ignores stays ignored. But gmon-run could not wait for a child while
-        // SIGCHLD is ignored.
+        // Blocked signals wait, so no signal is lost that arrives before the program has started. The program inherits
+        // which signals are ignored. SIGCHLD is an exception: gmon-run could not wait for a child if it were ignored.
         let signals = Signals::all();
         let blocked = signals.block();
         system::keep_children();

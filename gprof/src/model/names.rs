@@ -85,7 +85,7 @@ impl Analysis<'_> {
         })
     }
 
-    /// Returns the name of code as every output shows it. All other methods that return names ask this one.
+    /// Returns the name of code as every output shows it. All other methods that return names call this method.
     pub(super) fn spelled(&self, named: Named<'_>) -> Cow<'_, [u8]> {
         let fixed = |name: &'static str| Cow::Borrowed(name.as_bytes());
         match named {
@@ -107,7 +107,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Returns the name of a function, behind which its image stands where functions of several images have the name.
+    /// Returns the name of a function, followed by its image if functions of several images have the name.
     fn whole_name(&self, id: FunctionId) -> Cow<'_, [u8]> {
         let functions = &self.functions;
         let name = if self.names.demangle { functions.readable(id) } else { Cow::Borrowed(functions[id].name) };

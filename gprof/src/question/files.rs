@@ -55,7 +55,7 @@ pub struct ProfiledImage {
     pub profiles: Vec<ProfilePath>,
 }
 
-/// What the user has named, and what has the name that stands for nothing.
+/// Which files the command line names; the others have their default names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     /// Whether the user named the image.

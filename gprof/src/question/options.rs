@@ -120,7 +120,7 @@ pub(crate) enum DebugServers {
 pub struct Options {
     /// The profiled images, each with its profiles; never empty.
     pub(crate) images: Vec<ProfiledImage>,
-    /// What of the images the user has named.
+    /// Which files the command line names.
     pub(crate) named: Named,
     /// The base to compare with, if the report is about changes.
     pub(crate) comparison: Option<Comparison>,

@@ -17,7 +17,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Forgets all names, and keeps in mind which numbers were used: the next part begins.
+    /// Begins the next part: forgets all names. Used numbers stay used.
     pub(crate) fn begin_part(&mut self) {
         self.known.clear();
     }

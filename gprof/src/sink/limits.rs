@@ -1,21 +1,21 @@
-//! How much an export has of what may be any number: functions of a drawing, lines of a page.
+//! The maximum numbers of what an export may have any number of: functions of a drawing, lines of a page.
 //!
 //! The limits are those of readers: a person cannot read a larger drawing, and a browser cannot show a larger page.
 //! Profiles of usual programs stay below all limits but those of drawings.
 
-/// The most functions of a drawing. A larger one cannot be read, and its layout would take long.
+/// The maximum number of functions in a drawing. A person cannot read a larger drawing, and its layout would take long.
 pub(crate) const DRAWN_FUNCTIONS: usize = 250;
 
-/// The most calls of a drawing.
+/// The maximum number of calls in a drawing.
 pub(crate) const DRAWN_CALLS: usize = 750;
 
-/// The most characters of a name in a box of a drawing. The whole name is the title of the box.
+/// The maximum number of characters of a name in a box of a drawing. The whole name is the title of the box.
 pub(crate) const LETTERS_OF_BOX: usize = 36;
 
-/// The most threads that can be chosen in a page: those with the longest times.
+/// The maximum number of threads that can be chosen in a page: those with the longest times.
 pub(crate) const THREADS_OF_PAGE: usize = 64;
 
-/// The most source lines of a page. The files with the longest times come first.
+/// The maximum number of source lines in a page. The files with the longest times come first.
 pub(crate) const SOURCE_LINES: usize = 20_000;
 
 /// What is left of a limit.

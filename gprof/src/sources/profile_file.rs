@@ -224,7 +224,7 @@ pub(super) struct ProfileSum {
     pub(super) contents: Contents,
     /// The contents of each file.
     pub(super) files: Vec<FileInfo>,
-    /// The number of samples in the image that the profiles of files have.
+    /// The number of samples in the image, over all profiles.
     pub(super) samples: u64,
     /// The number of samples outside the image that the profiles had.
     pub(super) elsewhere: u64,

@@ -286,8 +286,8 @@ impl Site<'_, '_, '_> {
         if let Some((target, _)) = self.others().into_iter().find(|(id, _)| is_named(*id)) {
             return self.direct(target);
         }
-        // A function without a counter. A name may stand for several functions, so only a jump proves which function is
-        // meant.
+        // The function has no counter. Several functions may have the name, so only a jump proves which function the
+        // caller calls.
         match self.sites.named(name).filter(|target| self.sites.jumps.jump(*target, self.callee) == Jump::Direct) {
             Some(target) => self.direct(target),
             None => self.indirect(),

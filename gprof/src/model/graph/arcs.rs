@@ -183,7 +183,7 @@ pub(in crate::model) fn ends(arc: &gmon::Arc, functions: &Functions<'_>) -> (Opt
     owners((functions.find(arc.frompc), functions.find(arc.selfpc)), functions)
 }
 
-/// Returns the functions that calls count for: the caller's and the called one's.
+/// Returns the functions that calls count for: the function of the caller, and the called function.
 fn owners(
     (caller, called): (Option<FunctionId>, Option<FunctionId>),
     functions: &Functions<'_>,

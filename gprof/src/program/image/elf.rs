@@ -22,7 +22,7 @@ pub(super) struct DebugLinks<'data> {
     pub(super) has_bundle: bool,
     /// The file that the debug information of this file shares with other files.
     pub(super) shared: Option<SharedLink<'data>>,
-    /// The ID of this file, if other files share it and DWARF 5 says so.
+    /// The ID of this file, if `.debug_sup` says that other files share this file.
     pub(super) shared_id: Option<&'data [u8]>,
 }
 

@@ -156,7 +156,8 @@ pub(crate) fn companion(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
     name.into()
 }
 
-/// Where a file of the profiled machine is, if the files of that machine lie below a directory.
+/// The path of a file of the profiled machine on this machine. `sysroot` is the directory that has a copy of the
+/// profiled machine's files.
 pub(crate) fn below(sysroot: Option<&Path>, path: &Path) -> PathBuf {
     match sysroot {
         Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),

@@ -30,7 +30,7 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// The headers of code at these addresses that is in no file.
+    /// Makes the headers of generated code, which has no file.
     pub(crate) fn of_code(code: Range<u64>) -> Headers {
         Headers {
             word: gmon::Word::W64,

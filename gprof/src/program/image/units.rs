@@ -33,8 +33,8 @@ pub(super) struct Root<'a> {
     pub(super) strings: Option<DebugStrOffsetsBase>,
 }
 
-/// Returns the strings that a file shares with others. To find them may take time, so they are asked for when a unit
-/// needs them.
+/// Returns the strings that a file shares with others. The search may take time, so the search starts when a unit needs
+/// the strings.
 pub(super) type SharedStrings<'f, 'a> = &'f dyn Fn() -> &'a [u8];
 
 /// The working directories of the compiler, by the offsets of the line tables.

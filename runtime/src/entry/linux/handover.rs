@@ -80,10 +80,11 @@ pub(super) fn next(index: usize) -> usize {
     next.load(Relaxed)
 }
 
-/// Prepares for the function with the number `index`, and returns the function. The process may become another program,
-/// so the profile is written; if that function fails, the process goes on and writes the profile again at its end. Or
-/// the superuser's process may become another user's, who may not create files in the directory, so the files are
-/// opened.
+/// Prepares for the function with the number `index`, and returns the function.
+///
+/// For the functions that execute programs: writes the profile, because the process may end here. If the function fails,
+/// the process writes the profile again at its end. For the functions that change the user, in the superuser's process:
+/// opens the files, because the new user may not create files in the directory.
 pub(super) extern "C" fn before_passing(index: usize) -> usize {
     const SUPERUSER: u32 = 0;
     // The child of a vfork shares its parent's profile.

@@ -35,7 +35,7 @@ impl Errno {
     }
 }
 
-/// The descriptions: the number, the text, and a zero of each. A `match` would be three times as much code, and a table
+/// The descriptions. Each entry is the number, the text, and a zero byte. A `match` would be three times as much code, and a table
 /// of texts would need relocations.
 const TEXTS: &[u8] = b"\
     \x01operation not permitted\0\

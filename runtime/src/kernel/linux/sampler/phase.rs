@@ -12,8 +12,8 @@ use crate::ownership::start_time;
 pub(super) struct Expiries {
     /// The time to the first expiry.
     pub(super) first: i64,
-    /// The time from the moment at which the kernel notices the first expiry to the second expiry. 0 for timers of
-    /// wall-clock time, and not above 0 if the period is less than a tick: then each period is right.
+    /// The time from the moment at which the kernel notices the first expiry to the second expiry. 0 or less for timers
+    /// of wall-clock time, and if the period is less than a tick: then the timer is not set again.
     pub(super) second: i64,
 }
 
@@ -45,8 +45,8 @@ impl Expiries {
     /// threads expires at the first tick that meets it, one at the second tick, and so on. The moment of the tick does
     /// not matter, nor whether more ticks ever meet the thread.
     ///
-    /// Without rounding, expiry number n is due after `turn / 2^32` of a period and n periods. The kernel must notice
-    /// the expiry at the last of its ticks before that time. Number 0 is rounded down, which is right. The later times
+    /// Without rounding, expiry number n is due after `n + turn / 2^32` periods. The kernel must notice the expiry at its
+    /// last tick before that time. Number 0 is rounded down, which is right. The later times
     /// count from the tick that noticed number 0, so the moment of the ticks does not matter. The kernel notices an
     /// expiry at the next tick, so each later expiry is set one tick before it is due.
     ///
