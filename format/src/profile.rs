@@ -152,8 +152,8 @@ impl Profile {
         self.images.push(image);
     }
 
-    /// Records when the first call from `frompc` to `selfpc` happened: 1 is the earliest arc of the run, and 0 an unknown
-    /// order. If several orders are set for one pair, the profile keeps the lowest.
+    /// Records when the first call from `frompc` to `selfpc` happened: 1 is the earliest arc of the run, and 0 an
+    /// unknown order. If several orders are set for one pair, the profile keeps the lowest.
     pub fn set_order(&mut self, frompc: u64, selfpc: u64, order: u32) {
         if order != 0 {
             let known = self.orders.entry((frompc, selfpc)).or_insert(order);

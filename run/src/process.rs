@@ -101,7 +101,8 @@ fn is_elf(path: &Path) -> bool {
 struct State {
     /// The signal that has stopped the program.
     stopped_by: Option<i32>,
-    /// Whether gmon-run has sent SIGCONT to the stopped program, and the kernel has not said yet that the program goes on.
+    /// Whether gmon-run has sent SIGCONT to the stopped program, and the kernel has not said yet that the program goes
+    /// on.
     is_continuing: bool,
     /// Whether another process has continued the program, and gmon-run has not yet read its own copy of that SIGCONT.
     was_continued: bool,

@@ -1,5 +1,5 @@
-//! Calls of C library functions that Rust's standard library does not offer. All unsafe code of this crate is here, except
-//! that of `main`.
+//! Calls of C library functions that Rust's standard library does not offer. All unsafe code of this crate is here,
+//! except that of `main`.
 #![allow(unsafe_code, reason = "the rest of the crate denies unsafe code")]
 
 use std::ffi::{CStr, CString, OsString, c_char, c_int};

@@ -26,9 +26,9 @@ impl SideFile {
         self.objects.values().any(|object| object.kind == Kind::Generated)
     }
 
-    /// Moves counts at known addresses in no known object to a new object, the code that the program generated. `map` is
-    /// the perf map file of the process, or empty. Code that the map names has the functions of the map, and all other
-    /// code is one function with the name [`GENERATED`].
+    /// Moves counts at known addresses in no known object to a new object, the code that the program generated. `map`
+    /// is the perf map file of the process, or empty. Code that the map names has the functions of the map, and all
+    /// other code is one function with the name [`GENERATED`].
     ///
     /// Addresses of generated code mean nothing in another run, so functions of one name become one function, whose
     /// address follows from the order of the names.

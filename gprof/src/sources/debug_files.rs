@@ -68,8 +68,8 @@ impl DebugFiles {
         }
     }
 
-    /// Fetches the debug file with a build ID. `whose` is the path of the image for which the file is fetched. Asks for each
-    /// file once.
+    /// Fetches the debug file with a build ID. `whose` is the path of the image for which the file is fetched. Asks for
+    /// each file once.
     fn fetch(&mut self, id: &str, whose: &Path, progress: &mut Progress<'_>) -> Option<(PathBuf, Vec<u8>)> {
         if !self.asked.contains_key(id) && !self.lacks_client {
             progress.tell_now(&format!("fetching the debug file of {}", whose.display()));

@@ -123,8 +123,8 @@ pub(super) struct ImageRuns {
     pub(super) mismatches: Vec<String>,
 }
 
-/// What the runs of one image left, before any warning about the image is written: the number of samples decides whether
-/// gprof searches for the symbols of the image.
+/// What the runs of one image left, before any warning about the image is written: the number of samples decides
+/// whether gprof searches for the symbols of the image.
 pub(super) struct UntoldRuns {
     sum: ProfileSum,
     sides: Sides,

@@ -21,10 +21,10 @@ use tree::TreeSum;
 /// The sum of any number of side files of one program.
 ///
 /// Objects are the same if their build IDs are; without a build ID, if their paths are. Threads are the same if their
-/// names are, in one file too. Trees are added up node by node, and samples and calls by object and address.
-/// Functions of generated code are the same if their names are. The sum has the sum of the CPU times if all files have one, the other properties that all files have with the same value,
-/// no mappings, and no addresses in the kernel or elsewhere, which mean nothing in another run. It depends on the
-/// files only, not on their order, and may be a summand itself.
+/// names are, in one file too. Trees are added up node by node, and samples and calls by object and address. Functions
+/// of generated code are the same if their names are. The sum has the sum of the CPU times if all files have one, the
+/// other properties that all files have with the same value, no mappings, and no addresses in the kernel or elsewhere,
+/// which mean nothing in another run. It depends on the files only, not on their order, and may be a summand itself.
 ///
 /// ```
 /// # use gmon::Word;

@@ -82,9 +82,9 @@ pub(super) fn next(index: usize) -> usize {
 
 /// Prepares for the function with the number `index`, and returns the function.
 ///
-/// For the functions that execute programs: writes the profile, because the process may end here. If the function fails,
-/// the process writes the profile again at its end. For the functions that change the user, in the superuser's process:
-/// opens the files, because the new user may not create files in the directory.
+/// For the functions that execute programs: writes the profile, because the process may end here. If the function
+/// fails, the process writes the profile again at its end. For the functions that change the user, in the superuser's
+/// process: opens the files, because the new user may not create files in the directory.
 pub(super) extern "C" fn before_passing(index: usize) -> usize {
     const SUPERUSER: u32 = 0;
     // The child of a vfork shares its parent's profile.

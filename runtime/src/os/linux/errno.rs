@@ -35,8 +35,8 @@ impl Errno {
     }
 }
 
-/// The descriptions. Each entry is the number, the text, and a zero byte. A `match` would be three times as much code, and a table
-/// of texts would need relocations.
+/// The descriptions. Each entry is the number, the text, and a zero byte. A `match` would be three times as much code,
+/// and a table of texts would need relocations.
 const TEXTS: &[u8] = b"\
     \x01operation not permitted\0\
     \x02no such file or directory\0\

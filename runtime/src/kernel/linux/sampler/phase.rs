@@ -45,10 +45,10 @@ impl Expiries {
     /// threads expires at the first tick that meets it, one at the second tick, and so on. The moment of the tick does
     /// not matter, nor whether more ticks ever meet the thread.
     ///
-    /// Without rounding, expiry number n is due after `n + turn / 2^32` periods. The kernel must notice the expiry at its
-    /// last tick before that time. Number 0 is rounded down, which is right. The later times
-    /// count from the tick that noticed number 0, so the moment of the ticks does not matter. The kernel notices an
-    /// expiry at the next tick, so each later expiry is set one tick before it is due.
+    /// Without rounding, expiry number n is due after `n + turn / 2^32` periods. The kernel must notice the expiry at
+    /// its last tick before that time. Number 0 is rounded down, which is right. The later times count from the tick
+    /// that noticed number 0, so the moment of the ticks does not matter. The kernel notices an expiry at the next
+    /// tick, so each later expiry is set one tick before it is due.
     ///
     /// Without the second time, a thread that lives for about a period would have too few ticks, by a tenth for 100
     /// samples per second and 250 ticks of the kernel.
