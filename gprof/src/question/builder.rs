@@ -290,7 +290,7 @@ mod tests {
             // What comes from the environment is the command line's alone.
             let mut options = Options::parse(words).unwrap();
             (options.pager, options.annotation.directories) = (None, Vec::new());
-            options.debug_servers = DebugServers::None;
+            options.debug_servers = DebugServers::Unused;
             options
         };
         let new = || Options::new("prog", ["gmon.out"]);

@@ -294,12 +294,13 @@ mod tests {
         // A profile beside the program comes first.
         fs::write(place.join(PROFILE), b"gmon").unwrap();
         assert_eq!(found(&place, None), (IMAGE.to_owned(), vec![PROFILE.to_owned()], String::new()));
-        // The name of the directory means all that is in the directory.
+        // The name of the directory means all that is in the directory. A program's name would mean the other profile.
+        let notes = notes.replace("NAME", "PROFILE");
         assert_eq!(found(&place, Some(DIRECTORY)), (image, profiles.clone(), notes.clone()));
         fs::rename(&run, place.join("elsewhere")).unwrap();
         let (image, of_directory, listed) = found_below(&place, "copy", "elsewhere");
         assert_eq!((image.as_str(), of_directory), ("copy/usr/bin/as", profiles));
-        assert_eq!(listed, notes.replace(DIRECTORY, "elsewhere").replace("NAME", "PROFILE"));
+        assert_eq!(listed, notes.replace(DIRECTORY, "elsewhere"));
         fs::remove_dir_all(place).unwrap();
     }
 
