@@ -109,10 +109,38 @@ fn functions_of_node_have_their_names() {
         while (process.cpuUsage().user < 1e6) sums(1e6);
         console.log(process.pid);";
     remove_maps(&place.quiet(&[], Path::new("node"), &["--perf-basic-prof", "-e", script]));
+    check_sums(&place, "node.");
+}
+
+/// Checks that the function `sums` has the most time of a program with generated code.
+fn check_sums(place: &Place, program: &str) {
     let profiles = place.profiles();
-    let (_, profile) = profiles.iter().find(|(name, _)| name.starts_with("node.")).unwrap();
+    let (_, profile) = profiles.iter().find(|(name, _)| name.starts_with(program)).unwrap();
     let found = functions(profile);
     let of = |text: &str| found.iter().filter(|(name, _)| name.contains(text)).map(|(_, ticks)| ticks).sum::<u64>();
-    // The program computes for a second. The rest is the start of node.
-    assert!(of("sums") * 2 >= of(""), "{found:?}");
+    assert!(of("sums") * 2 >= of("") && of("sums") > 0, "{found:?}");
+}
+
+#[test]
+fn functions_of_java_have_their_names() {
+    const WHAT: &str = "names of the code that Java generates";
+    if !has_program("java", WHAT) || !has_program("javac", WHAT) {
+        return;
+    }
+    let place = Place::new("generated-java");
+    let source = "class Sums {
+        static long sums(long n) { long sum = 0; for (long i = 0; i < n; i++) sum += i % 7; return sum; }
+        public static void main(String[] words) {
+            var thread = java.lang.management.ManagementFactory.getThreadMXBean();
+            long result = 0;
+            while (thread.getCurrentThreadCpuTime() < 1000000000L) result += sums(1000000);
+            System.out.println(ProcessHandle.current().pid());
+        }
+    }";
+    fs::write(place.0.join("Sums.java"), source).unwrap();
+    let compiled = Command::new("javac").arg("Sums.java").current_dir(&place.0).output().unwrap();
+    assert!(compiled.status.success(), "{compiled:?}");
+    let options = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "Sums"];
+    remove_maps(&place.quiet(&[], Path::new("java"), &options));
+    check_sums(&place, "java.");
 }
