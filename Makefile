@@ -164,7 +164,8 @@ RUSTC_PROFIL = $(RUSTC_OBJECT) --package gmon-profil --features object
 # gmon-run loads the runtime as a shared object into any program. The object needs no library and no version of a
 # symbol, and all symbols that it needs are weak, so each C library accepts the object. The object's own calls do not go
 # to functions of other objects with the same names; only the address of sigaction is that which the program sees.
-SHARED = -shared -soname libgmon-run.so -z now -z relro -z nodelete -z noexecstack --hash-style=both --build-id --eh-frame-hdr \
+# The object's constructor runs before those of all other objects.
+SHARED = -shared -soname libgmon-run.so -z initfirst -z now -z relro -z nodelete -z noexecstack --hash-style=both --build-id --eh-frame-hdr \
 	-Bsymbolic --dynamic-list=runtime/visible-run.txt
 
 # The objects have no jump tables, so a test can follow every branch below mcount and in signal handlers.

@@ -10,8 +10,12 @@
  * runtime makes of these moments depends on the phase of the timer, which differs from thread to thread: the program
  * computes the ticks of all phases by the rule of docs/runtime.md.
  *
- * The program prints the length of a tick in seconds, the meetings, the ticks to expect in `first` and their variance,
- * the same for `second`, the number of threads, and the CPU time of the process.
+ * The runtime starts the timer somewhere in the first call of a thread. A thread often begins at a tick of the kernel,
+ * so the next tick of the kernel comes about a period later: some microseconds decide whether the timer has expired
+ * once or twice. The program computes both, for a start before the call and for a start after the call.
+ *
+ * The program prints the length of a tick in seconds, the meetings, the least and the most ticks to expect in `first`
+ * and their variance, the same for `second`, the number of threads, and the CPU time of the process.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -26,12 +30,13 @@
 #define BUSY static __attribute__((noinline, noclone, aligned(64)))
 
 enum { EXPIRY = SIGUSR1, SAMPLING_SIGNAL = 60, MOST_THREADS = 64, MOST_SECONDS = 100, PHASES = 64 };
+enum { BEFORE, AFTER, STARTS };
 enum { FIRST, SECOND, FUNCTIONS };
 
 static long length_of_first, length_of_second;
 /* In seconds. */
 static double tick, period;
-static double expected[FUNCTIONS], variance[FUNCTIONS];
+static double least[FUNCTIONS], most[FUNCTIONS], variance[FUNCTIONS];
 static long meetings;
 static pthread_mutex_t sums = PTHREAD_MUTEX_INITIALIZER;
 
@@ -42,7 +47,7 @@ struct phase {
     int place;     /* the function with the latest tick; FUNCTIONS before the first tick */
     double ticks[FUNCTIONS];
 };
-static __thread struct phase phases[PHASES];
+static __thread struct phase phases[STARTS][PHASES];
 /* The function that runs; FUNCTIONS while the thread does something else. */
 static __thread volatile int function = FUNCTIONS;
 static __thread volatile long met;
@@ -76,7 +81,7 @@ QUIET static void on_expiry(int signal, siginfo_t *info, void *context) {
         return;
     met += is_fast() ? 1 + info->si_overrun : 1;
     double time = now(CLOCK_THREAD_CPUTIME_ID);
-    for (struct phase *phase = phases; phase < phases + PHASES; phase++) {
+    for (struct phase *phase = phases[0]; phase < phases[STARTS]; phase++) {
         double ticks = is_fast() ? (1 + info->si_overrun) * tick / period : ticks_due(phase, time);
         if (ticks == 0)
             continue;
@@ -109,9 +114,8 @@ QUIET static void begin(void) {
     syscall(SYS_timer_settime, timer, 0, &soon, NULL);
 }
 
-/* Sets the phases of a timer that starts now. */
-QUIET static void begin_phases(void) {
-    double time = now(CLOCK_THREAD_CPUTIME_ID);
+/* Sets the phases of a timer that starts at a CPU time. */
+QUIET static void begin_phases(struct phase *phases, double time) {
     for (int i = 0; i < PHASES; i++) {
         double within = period * (i + 0.5) / PHASES;
         double rest = within - (long)(within / tick) * tick;
@@ -123,28 +127,38 @@ QUIET static void begin_phases(void) {
    those that the kernel would notice at its next tick. */
 QUIET static void end_phases(void) {
     double time = now(CLOCK_THREAD_CPUTIME_ID) - tick;
-    for (struct phase *phase = phases; phase < phases + PHASES && !is_fast(); phase++)
+    for (struct phase *phase = phases[0]; phase < phases[STARTS] && !is_fast(); phase++)
         if (phase->place != FUNCTIONS)
             phase->ticks[phase->place] += ticks_due(phase, time);
     pthread_mutex_lock(&sums);
     meetings += met;
     for (int place = FIRST; place < FUNCTIONS; place++) {
-        double sum = 0, squares = 0;
-        for (struct phase *phase = phases; phase < phases + PHASES; phase++) {
-            sum += phase->ticks[place];
-            squares += phase->ticks[place] * phase->ticks[place];
+        double mean[STARTS], around[STARTS];
+        for (int start = BEFORE; start < STARTS; start++) {
+            double sum = 0, squares = 0;
+            for (struct phase *phase = phases[start]; phase < phases[start + 1]; phase++) {
+                sum += phase->ticks[place];
+                squares += phase->ticks[place] * phase->ticks[place];
+            }
+            mean[start] = sum / PHASES;
+            around[start] = squares / PHASES - mean[start] * mean[start];
         }
-        expected[place] += sum / PHASES;
-        variance[place] += squares / PHASES - sum / PHASES * (sum / PHASES);
+        int is_less = mean[AFTER] < mean[BEFORE], is_narrow = around[AFTER] < around[BEFORE];
+        least[place] += mean[is_less ? AFTER : BEFORE];
+        most[place] += mean[is_less ? BEFORE : AFTER];
+        variance[place] += around[is_narrow ? BEFORE : AFTER];
     }
     pthread_mutex_unlock(&sums);
 }
 
 QUIET static void *live(void *nothing) {
     begin();
+    double before = now(CLOCK_THREAD_CPUTIME_ID);
     /* The runtime gives the thread its timer here. */
     first(1);
-    begin_phases();
+    double after = now(CLOCK_THREAD_CPUTIME_ID);
+    begin_phases(phases[BEFORE], before);
+    begin_phases(phases[AFTER], after);
     function = FIRST;
     first(length_of_first);
     function = SECOND;
@@ -192,7 +206,7 @@ int main(int argc, char **argv) {
             pthread_join(threads[i], NULL);
         all += at_once;
     }
-    printf("%.9f %ld %.6f %.6f %.6f %.6f %ld %.6f\n", tick, meetings, expected[FIRST], variance[FIRST],
-           expected[SECOND], variance[SECOND], all, now(CLOCK_PROCESS_CPUTIME_ID));
+    printf("%.9f %ld %.6f %.6f %.6f %.6f %.6f %.6f %ld %.6f\n", tick, meetings, least[FIRST], most[FIRST],
+           variance[FIRST], least[SECOND], most[SECOND], variance[SECOND], all, now(CLOCK_PROCESS_CPUTIME_ID));
     return 0;
 }

@@ -50,7 +50,12 @@ static void work_until_the_kernel_looks(void) {
     } event = {.signal = SIGUSR1, .notify = 4 /* SIGEV_THREAD_ID */, .thread = syscall(SYS_gettid)};
     struct itimerspec soon = {.it_value.tv_nsec = 1};
     int timer;
+    sigset_t looks;
     signal(SIGUSR1, on_look);
+    /* musl's thrd_create leaves all signals blocked. */
+    sigemptyset(&looks);
+    sigaddset(&looks, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &looks, NULL);
     if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer))
         _exit(77);
     syscall(SYS_timer_settime, timer, 0, &soon, NULL);

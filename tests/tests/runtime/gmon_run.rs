@@ -113,6 +113,33 @@ fn threads_are_sampled_from_their_start() {
     assert_eq!(stacks as f64, Time::of(&profile, &side).ticks);
 }
 
+/// A library that wants to be the first itself is the only exception: then constructors have no samples.
+#[test]
+fn constructors_and_destructors_of_libraries_are_profiled() {
+    for (samples, flags) in [(30, &[][..]), (0, &["-Wl,-z,initfirst"])] {
+        let place = Place::new("constructed");
+        let text = root().join("tests/programs/constructed.c");
+        let mut library = Command::new("cc");
+        library.args(["-O1", "-g", "-shared", "-fPIC", &format!("-DLIBRARY={samples}"), "-o", "libconstructed.so"]);
+        let made = library.arg(&text).args(flags).current_dir(&place.0).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let directory = place.0.display();
+        let link = [format!("-L{directory}"), "-lconstructed".to_owned(), format!("-Wl,-rpath,{directory}")];
+        let program = place.compile("constructed.c", "cc", &link.each_ref().map(String::as_str));
+        assert_eq!(place.quiet(&["--hz=1"], &program, &[]), format!("{samples}\n"));
+        let mut gprof = Command::new(gmon_tests::gprof());
+        let output = gprof.args(["--format=folded", "program"]).current_dir(&place.0).output().unwrap();
+        let folded = String::from_utf8(output.stdout).unwrap();
+        let of = |end: &str, start: &str| {
+            let mut lines = folded.lines().filter(|line| line.starts_with(start));
+            lines.find_map(|line| line.rsplit_once(end)?.1.parse::<u32>().ok())
+        };
+        // Constructors run before `_start`, in the dynamic linker.
+        assert_eq!(of(";constructor;called_by_constructor ", ""), (samples > 0).then_some(samples), "{folded}");
+        assert_eq!(of(";destructor;called_by_destructor ", "_start"), Some(20), "{folded}");
+    }
+}
+
 #[test]
 fn reports_say_that_nobody_counted_calls() {
     let place = Place::new("uncounted");

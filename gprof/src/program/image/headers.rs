@@ -12,7 +12,7 @@ use object::read::elf::{FileHeader, SectionHeader, SectionTable};
 
 use super::error::ImageError;
 use super::files::{self, Partial};
-use super::format;
+use super::{format, start_code};
 
 /// The headers of an image, which can be read long before the symbols.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,8 +84,8 @@ const START: u64 = 8;
 /// also identifies.
 const UNKNOWN: u64 = 1 << 24;
 
-/// Reads a program or a shared object. Reads the machine code of an ELF file only `with_code`, and only the beginning
-/// of a file that is not an image.
+/// Reads a program or a shared object. Reads the machine code of an ELF file only `with_code`, except the code at the
+/// entry, and only the beginning of a file that is not an image.
 ///
 /// # Errors
 ///
@@ -171,10 +171,18 @@ fn unread<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8], with_code: bool) -
         let at = UNREAD.iter().position(|known| begins(known));
         at.is_some_and(|at| !with_code || at != 0)
     };
+    let entry: u64 = header.e_entry(endian).into();
+    // The position of the code at the entry, which tells where `main` is.
+    let mut start_code = 0..0;
     let mut holes: Vec<Range<u64>> = Vec::new();
     let mut needed: Vec<Range<u64>> = Vec::new();
     for section in sections.iter() {
         let Some(range) = range::<Elf>(endian, section) else { continue };
+        let offset = entry.wrapping_sub(section.sh_addr(endian).into());
+        if section.sh_flags(endian).contains(elf::SHF_EXECINSTR) && offset < range.end - range.start {
+            let start = range.start + offset;
+            start_code = start..range.end.min(start.saturating_add(start_code::LONGEST_WITH_MAIN));
+        }
         if is_unread(section) && range.end - range.start >= SMALL { holes.push(range) } else { needed.push(range) }
     }
     let table: u64 = header.e_shoff(endian).into();
@@ -184,7 +192,15 @@ fn unread<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8], with_code: bool) -
     let meets = |one: &Range<u64>, other: &Range<u64>| one.start < other.end && other.start < one.end;
     holes.retain(|hole| !needed.iter().any(|range| meets(hole, range)));
     holes.sort_unstable_by_key(|hole| hole.start);
-    Some(holes)
+    let around = |hole: Range<u64>| {
+        let parts = if meets(&hole, &start_code) {
+            [hole.start..start_code.start, start_code.end..hole.end]
+        } else {
+            [hole, 0..0]
+        };
+        parts.into_iter().filter(|part| !part.is_empty())
+    };
+    Some(holes.into_iter().flat_map(around).collect())
 }
 
 /// The position of a section in the file, if it is there.

@@ -10,6 +10,7 @@ use object::{Endianness, SymbolIndex};
 use super::addresses::{self, Addresses};
 use super::elf::File;
 use super::error::ImageError;
+use super::start_code;
 use super::symbols::{self, Candidate, NamePlace, NameTable, Policy, SizedSymbol, Symbol};
 use super::synthetic_symbols::{ImageStorage, Stubs, SyntheticSymbols};
 
@@ -179,7 +180,8 @@ where
     };
     let endian = if file.endian == Endianness::Little { RunTimeEndian::Little } else { RunTimeEndian::Big };
     let address_size = if file.word == gmon::Word::W64 { 8 } else { 4 };
-    synthetic.add_unwound(bytes, section.sh_addr(file.endian).into(), endian, address_size);
+    let address = section.sh_addr(file.endian).into();
+    synthetic.add_unwound((bytes, address), endian, address_size, &start_code::functions(file));
 }
 
 /// A word of memory in which the loader stores the address of a function of another file.

@@ -14,6 +14,13 @@ pub struct Code<'data> {
     pub bytes: &'data [u8],
 }
 
+impl<'data> Code<'data> {
+    /// The code from an address on; `None` if the address is outside.
+    pub(super) fn from(&self, address: u64) -> Option<&'data [u8]> {
+        self.bytes.get(usize::try_from(address.checked_sub(self.start)?).ok()?..)
+    }
+}
+
 /// A processor architecture whose call instructions are known, or any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
@@ -113,7 +120,7 @@ pub(crate) fn call_aarch64(bytes: &[u8]) -> Option<i64> {
 }
 
 /// Returns the distance of `b imm26` or `bl imm26`.
-fn distance_aarch64(instruction: u32) -> i64 {
+pub(super) fn distance_aarch64(instruction: u32) -> i64 {
     // The shifts extend the sign of the 26 bits.
     i64::from((instruction << 6).cast_signed() >> 6) * 4
 }

@@ -25,6 +25,7 @@ mod program;
 mod program_code;
 mod sections;
 pub mod source_files;
+mod start_code;
 mod supplements;
 mod symbols;
 mod synthetic_symbols;

@@ -254,7 +254,7 @@ impl<'data> Image<'data> {
                 // The section has no weak functions, whose only trace may be in the unwind tables.
                 let named: HashSet<u64> = symbols.iter().map(|symbol| symbol.address).collect();
                 let is_needless =
-                    |symbol: &Symbol<'_>| synthetic_symbols::is_unnamed(symbol) && named.contains(&symbol.address);
+                    |symbol: &Symbol<'_>| synthetic_symbols::is_guess(symbol) && named.contains(&symbol.address);
                 self.symbols.retain(|symbol| !is_needless(symbol));
                 self.symbols.extend(symbols);
                 self.origin = Origin::MiniDebugInfo;

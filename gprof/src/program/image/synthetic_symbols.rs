@@ -24,9 +24,10 @@ pub(super) const STUB: &[u8] = gmon_demangle::PLT_SUFFIX;
 /// The beginning of the name of a function that only the unwind tables contain.
 const UNNAMED: &str = "func_0x";
 
-/// Whether only the unwind tables contain this function.
-pub(super) fn is_unnamed(symbol: &Symbol<'_>) -> bool {
-    symbol.is_static && symbol.name.starts_with(UNNAMED.as_bytes())
+/// Whether only the unwind tables contain this function of a stripped file. The dynamic symbols of such a file are
+/// never static.
+pub(super) fn is_guess(symbol: &Symbol<'_>) -> bool {
+    symbol.is_static
 }
 
 /// Functions without symbols, in the order in which they are found.
@@ -53,9 +54,13 @@ impl SyntheticSymbols {
         self.functions.push((address, false, self.text.len()));
     }
 
-    fn add_unnamed(&mut self, address: u64) {
+    /// Adds a function of the unwind tables by its name, if that is `known`.
+    fn add_guess(&mut self, address: u64, known: Option<&str>) {
         // Writing to memory does not fail.
-        let _ = write!(self.text, "{UNNAMED}{address:x}");
+        let _ = match known {
+            Some(name) => write!(self.text, "{name}"),
+            None => write!(self.text, "{UNNAMED}{address:x}"),
+        };
         self.functions.push((address, true, self.text.len()));
     }
 
@@ -70,8 +75,15 @@ impl SyntheticSymbols {
         })
     }
 
-    /// Adds the functions in the unwind tables. `address` is the address of the section `bytes`.
-    pub(super) fn add_unwound(&mut self, bytes: &[u8], address: u64, endian: RunTimeEndian, address_size: u8) {
+    /// Adds the functions in the unwind tables. `address` is the address of the section `bytes`; `known` has the
+    /// addresses and names of some functions.
+    pub(super) fn add_unwound(
+        &mut self,
+        (bytes, address): (&[u8], u64),
+        endian: RunTimeEndian,
+        address_size: u8,
+        known: &[(u64, &str)],
+    ) {
         let mut section = EhFrame::from(EndianSlice::new(bytes, endian));
         section.set_address_size(address_size);
         let bases = BaseAddresses::default().set_eh_frame(address);
@@ -89,7 +101,9 @@ impl SyntheticSymbols {
                 && function.initial_address() != 0
                 && function.len() != 0
             {
-                self.add_unnamed(function.initial_address());
+                let start = function.initial_address();
+                let name = known.iter().find(|(address, _)| *address == start).map(|(_, name)| *name);
+                self.add_guess(start, name);
             }
         }
     }
@@ -147,9 +161,10 @@ mod tests {
         let storage = ImageStorage::default();
         let mut synthetic = SyntheticSymbols::default();
         synthetic.add_stub(0x10, b"puts");
-        synthetic.add_unnamed(0x1f);
+        synthetic.add_guess(0x1f, None);
+        synthetic.add_guess(0x20, Some("main"));
         let symbols: Vec<_> = synthetic.into_symbols(&storage).map(|symbol| (symbol.address, symbol.name)).collect();
-        assert_eq!(symbols, [(0x10, b"puts@plt".as_slice()), (0x1f, b"func_0x1f")]);
+        assert_eq!(symbols, [(0x10, b"puts@plt".as_slice()), (0x1f, b"func_0x1f"), (0x20, b"main")]);
     }
 
     #[test]

@@ -20,8 +20,9 @@ unsafe extern "C" {
     fn __cxa_atexit(function: extern "C" fn(*mut c_void), argument: *mut c_void, object: *mut c_void) -> c_int;
 }
 
-// The dynamic linker calls the constructors of the C library and of all libraries that the program needs before those
-// of this object, and the program's own after.
+// The object is linked with `-z initfirst`, so glibc calls this constructor before those of the C library and of all
+// other objects. If a library of the program is linked so too, glibc calls the constructor of that library first, and
+// this constructor after those of all libraries. musl ignores the option, and always does the latter.
 global_asm!(
     ".pushsection .init_array.00000,\"aw\",@init_array",
     ".balign 8",

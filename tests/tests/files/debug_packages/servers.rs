@@ -2,6 +2,7 @@
 //! a network: a script stands for the program, or a server on this machine has files of the test.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -50,15 +51,33 @@ impl Served {
 
     /// Runs gprof with these servers.
     fn run(&self, servers: Option<&str>, words: &[&str]) -> Output {
-        let path = format!("{}:{}", self.files.directory.join("bin").display(), std::env::var("PATH").unwrap());
-        self.run_with_path(&path, servers, words)
+        self.run_with_path(&self.path(), servers, words)
     }
 
     fn run_with_path(&self, path: &str, servers: Option<&str>, words: &[&str]) -> Output {
+        self.command(path, servers, words).output().unwrap()
+    }
+
+    fn command(&self, path: &str, servers: Option<&str>, words: &[&str]) -> Command {
         let mut command = Command::new(gprof());
         command.args(words).current_dir(&self.files.directory).env("PATH", path).env_remove("DEBUGINFOD_URLS");
         command.envs(servers.map(|servers| ("DEBUGINFOD_URLS", servers)));
-        command.output().unwrap()
+        command
+    }
+
+    /// Lets gprof watch until the output has a line with this name.
+    fn watch(&self, servers: Option<&str>, name: &str) {
+        let words = [&["--watch"][..], &FILES].concat();
+        let mut watching = self.command(&self.path(), servers, &words).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains(name)));
+        watching.kill().unwrap();
+        watching.wait().unwrap();
+    }
+
+    /// The directories of programs, the client's first.
+    fn path(&self) -> String {
+        format!("{}:{}", self.files.directory.join("bin").display(), std::env::var("PATH").unwrap())
     }
 
     /// What the script was asked for since the last call.
@@ -116,7 +135,7 @@ fn a_debug_file_is_fetched_where_the_user_wants_this() {
     // GNU gprof knows no servers, a sum has no names, and a screen would stand still.
     assert!(!served.run(SERVERS, &[&["--compat=gnu"][..], &FLAT].concat()).status.success());
     assert!(served.run(SERVERS, &[&["-s"][..], &FILES].concat()).status.success());
-    let _ = served.run(SERVERS, &[&["--watch"][..], &FILES].concat());
+    served.watch(SERVERS, "func_0x400100");
     assert_eq!(served.asked(), [""; 0]);
 }
 
