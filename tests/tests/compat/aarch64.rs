@@ -1,9 +1,12 @@
 //! AArch64, cross-compiled and run by an emulator: glibc in four link modes, musl in two.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::kit::{Kit, NO_PIE, PIE, STATIC, STATIC_PIE, exact, is_there, words, wrapper};
-use crate::support::{Program, tool};
+use crate::support::{Program, Symbols, calls, directory, quiet, read, root, tool};
 
 const CROSS: &str = "aarch64-linux-gnu-gcc";
 const EMULATOR: &str = "qemu-aarch64";
@@ -100,6 +103,52 @@ fn signals_between_any_two_instructions() {
         let printed = program.run(&["same", "5000"]);
         crate::support::compare(&printed, &program.profile(), program.symbols());
     }
+}
+
+/// The emulator would be gmon-run's program, so the emulator loads the object into the emulated program itself. A
+/// processor is emulated here, and the kernel's signals: the test takes all samples itself.
+#[test]
+fn the_object_of_gmon_run() {
+    let (true, Some(library)) = (can_be_had(), gmon_tests::start_objects_for("aarch64")) else { return };
+    let directory = directory("aarch64-preloaded");
+    let place = |name: &str| directory.join(name).to_str().unwrap().to_owned();
+    let compile = |source: &str, output: &str, flags: &[&str]| {
+        let source = root().join("tests/programs").join(source);
+        let words = ["-O1", "-g", "-o", &place(output), source.to_str().unwrap()];
+        tool(CROSS, &[&words[..], flags].concat());
+    };
+    let run = |program: &str| {
+        let mut command = Command::new(EMULATOR);
+        command.args(["-L", SYSTEM, "-E", "GMON_HZ=1", "-E"]);
+        command.arg(format!("LD_PRELOAD={}", library.join("libgmon-run.so").display()));
+        command.args(["-E", &format!("GMON_OUT_PREFIX={}", place(&format!("{program}.profile")))]);
+        let printed = quiet(&command.arg(place(program)).current_dir(&directory).output().unwrap());
+        let files = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path());
+        let is_profile = |path: &PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            name.starts_with(&format!("{program}.profile.")) && !name.ends_with(".side")
+        };
+        (printed, files.into_iter().find(is_profile).unwrap())
+    };
+
+    compile("preloaded_calls.c", "calls", &["-pg", "-pthread"]);
+    let (printed, profile) = run("calls");
+    assert_eq!(printed, "2002000\n");
+    let calls = calls(&read(&profile), &Symbols::of(Path::new(&place("calls"))));
+    let of = |name: &str| calls.get(&format!("calls {name}")).copied();
+    assert_eq!((of("counted"), of("in_thread"), of("at_end")), (Some(2_002_000), Some(2), Some(1)), "{calls:?}");
+    assert!(!directory.join("gmon.out").exists(), "the C library wrote a profile too");
+
+    compile("constructed.c", "libconstructed.so", &["-shared", "-fPIC", "-DLIBRARY=30"]);
+    let [search, run_path] = ["-L", "-Wl,-rpath,"].map(|option| format!("{option}{}", directory.display()));
+    compile("constructed.c", "program", &[&search, "-lconstructed", &run_path]);
+    let (printed, profile) = run("program");
+    assert_eq!(printed, "30\n");
+    let words = ["--format=folded", &place("program"), profile.to_str().unwrap()];
+    let folded = tool(gmon_tests::gprof().to_str().unwrap(), &words);
+    let [first, second] = folded.lines().collect::<Vec<_>>()[..] else { panic!("{folded}") };
+    assert!(first.ends_with(";constructor;called_by_constructor 30"), "{folded}");
+    assert!(second.starts_with("_start;") && second.ends_with(";destructor;called_by_destructor 20"), "{folded}");
 }
 
 #[test]
