@@ -1,4 +1,4 @@
-/* What gmon-run's program has of its surroundings: launched signals | descriptors | worker FUNCTION */
+/* What gmon-run's program has of its surroundings: launched signals | descriptors | open | worker FUNCTION */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <grp.h>
@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,6 +44,14 @@ static int descriptors(void) {
     return open;
 }
 
+/* Prints the numbers of the open descriptors. */
+static int print_open(void) {
+    for (int number = 0; number < 4096; number++)
+        if (fcntl(number, F_GETFD) >= 0)
+            printf("%d\n", number);
+    return 0;
+}
+
 __attribute__((noinline)) static void work(void) {
     struct timespec used;
     do {
@@ -65,6 +74,8 @@ static int worker(const char *function) {
             result |= setreuid(NOBODY, NOBODY);
         if (!strcmp(function, "setresuid"))
             result |= setresuid(NOBODY, NOBODY, NOBODY);
+        if (!strcmp(function, "syscall"))
+            result |= (int)syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
         if (result || geteuid() != NOBODY)
             _exit(1);
         work();
@@ -80,6 +91,8 @@ int main(int number, char **words) {
         return print_signals();
     if (!strcmp(what, "descriptors"))
         return descriptors();
+    if (!strcmp(what, "open"))
+        return print_open();
     if (!strcmp(what, "worker") && number > 2)
         return worker(words[2]);
     return 99;

@@ -8,7 +8,7 @@ use super::moncontrol::{KEEPS_OUTSIDE, current, is_first_thread, is_ours, is_pro
 use super::writing_thread::exclusively;
 use crate::file::one_writer::NOBODY;
 use crate::message::look_before_filter;
-use crate::os::reserve_for_good;
+use crate::os::{effective_user, reserve_for_good};
 use crate::samples::contexts;
 use crate::{file, objects};
 
@@ -49,10 +49,11 @@ pub(crate) fn hold(with_files: bool) {
     }
 }
 
-/// Prepares for a user who may not create files: opens the files. The process can read its list of objects later.
-#[cfg(feature = "preload")]
+/// Prepares for another user, who may not create files: opens the files of the superuser's process. The process can
+/// read its list of objects later.
 pub(crate) fn hold_files() {
-    if is_profiled() {
+    const SUPERUSER: u32 = 0;
+    if is_profiled() && effective_user() == SUPERUSER {
         exclusively(NOBODY, &mut || file::hold(true));
     }
 }

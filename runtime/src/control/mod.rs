@@ -20,10 +20,8 @@ mod writing_thread;
 #[allow(unused_imports, reason = "not all systems have variables without effect")]
 pub(crate) use environment::Variable;
 pub(crate) use environment::{Environment, strings};
-#[cfg(all(feature = "preload", not(test)))]
-pub(crate) use filters::hold_files;
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use filters::{get_ready, hold, is_in_file};
+pub(crate) use filters::{get_ready, hold, hold_files, is_in_file};
 pub(crate) use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 pub(crate) use merge::RECORDED_BIAS;
 #[cfg(not(feature = "start"))]

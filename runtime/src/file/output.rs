@@ -127,12 +127,12 @@ pub(crate) fn keep_side_file() {
 /// Opens a file and keeps the file open, unless the file is kept already.
 ///
 /// At the start, only a process of the superuser needs this, because `setuid` may give up the right to write in the
-/// directory. A directory in which every user may create files needs no new file yet: a process that is killed or that
-/// executes another program leaves no empty file there.
+/// directory. A preloaded runtime hears of that before. A directory in which every user may create files needs no new
+/// file yet: a process that is killed or that executes another program leaves no empty file there.
 #[inline(never)]
 fn keep(kept: Kept, is_at_start: bool) {
     const SUPERUSER: u32 = 0;
-    if is_at_start && (FORKED.load(Relaxed) || effective_user() != SUPERUSER) {
+    if is_at_start && (cfg!(feature = "preload") || FORKED.load(Relaxed) || effective_user() != SUPERUSER) {
         return;
     }
     let path = name_beside(&[kept.suffix()]);

@@ -236,12 +236,22 @@ fn closed_descriptors_and_signal_settings_reach_the_program() {
 }
 
 #[test]
+fn no_descriptor_is_open_that_the_program_has_not_opened() {
+    // Without gmon-run, a superuser's program with a start-up object holds its files open.
+    let (place, program) = launched("open");
+    let open = |command: &mut Command| String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let alone = open(Command::new(&program).arg("open").current_dir(place.path()));
+    assert!(alone.starts_with("0\n1\n2\n"), "{alone:?}");
+    assert_eq!(open(place.run(&[]).args([&program, "open"])), alone);
+}
+
+#[test]
 fn workers_that_give_up_their_rights_leave_profiles() {
     if !is_root("workers of servers") {
         return;
     }
     let (place, program) = launched("workers");
-    for function in ["setuid", "seteuid", "setreuid", "setresuid"] {
+    for function in ["setuid", "seteuid", "setreuid", "setresuid", "syscall"] {
         let output = place.run(&[]).args([&program, "worker", function]).output().unwrap();
         assert_eq!((output.status.code(), &output.stderr[..]), (Some(5), &b""[..]), "{function}: {output:?}");
         let directory = fs::metadata(place.path().join("gmon.run")).unwrap();

@@ -9,7 +9,7 @@ use core::sync::atomic::{
 
 use crate::control::{hold_files, is_ours, is_profiled, write_snapshot};
 use crate::mcount;
-use crate::os::{Errno, effective_user, next_definition, set_errno};
+use crate::os::{Errno, next_definition, set_errno};
 use crate::state::Inherited;
 
 /// The functions that are called under the names of this object. The order is that of [`NAMES`].
@@ -86,12 +86,11 @@ pub(super) fn next(index: usize) -> usize {
 /// fails, the process writes the profile again at its end. For the functions that change the user, in the superuser's
 /// process: opens the files, because the new user may not create files in the directory.
 pub(super) extern "C" fn before_passing(index: usize) -> usize {
-    const SUPERUSER: u32 = 0;
     // The child of a vfork shares its parent's profile.
     if is_ours() && is_profiled() {
         if index < SETUID {
             write_snapshot();
-        } else if effective_user() == SUPERUSER {
+        } else {
             hold_files();
         }
     }

@@ -6,7 +6,7 @@
 
 use core::ffi::{c_int, c_long};
 
-use crate::control::{get_ready, hold, is_in_file, is_ours, is_profiled, snapshot, write_snapshot};
+use crate::control::{get_ready, hold, hold_files, is_in_file, is_ours, is_profiled, snapshot, write_snapshot};
 use crate::kernel::system;
 use crate::message::say;
 use crate::os::{
@@ -52,6 +52,10 @@ fn prepare_for_loss(number: usize, b: usize, c: usize) {
         // The list of the objects needs memory.
         numbers::PRLIMIT if b == RLIMIT_AS && c != 0 => hold(false),
         numbers::CHROOT | numbers::PIVOT_ROOT | numbers::SETNS | numbers::UNSHARE => hold(false),
+        // The start-up objects have opened the files at the start.
+        numbers::SETUID | numbers::SETREUID | numbers::SETRESUID if cfg!(feature = "preload") && is_ours() => {
+            hold_files();
+        }
         _ => {}
     }
 }
@@ -97,8 +101,8 @@ const SPECIAL_WORDS: usize = 8;
 #[allow(clippy::indexing_slicing, reason = "the compiler evaluates this")]
 pub(crate) static SPECIAL: Inherited<[u64; SPECIAL_WORDS]> = Inherited::new("never changes", {
     use numbers::{
-        CHROOT, EXIT, EXIT_GROUP, LANDLOCK_RESTRICT_SELF, MLOCKALL, PIVOT_ROOT, PRCTL, PRLIMIT, SECCOMP, SETNS, UMASK,
-        UNSHARE,
+        CHROOT, EXIT, EXIT_GROUP, LANDLOCK_RESTRICT_SELF, MLOCKALL, PIVOT_ROOT, PRCTL, PRLIMIT, SECCOMP, SETNS,
+        SETRESUID, SETREUID, SETUID, UMASK, UNSHARE,
     };
     let all = [
         CHROOT,
@@ -111,6 +115,9 @@ pub(crate) static SPECIAL: Inherited<[u64; SPECIAL_WORDS]> = Inherited::new("nev
         PRLIMIT,
         SECCOMP,
         SETNS,
+        SETRESUID,
+        SETREUID,
+        SETUID,
         UMASK,
         UNSHARE,
     ];

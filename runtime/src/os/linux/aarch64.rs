@@ -59,6 +59,9 @@ pub(crate) mod numbers {
     pub(crate) const UNSHARE: usize = 97;
     pub(crate) const SETNS: usize = 268;
     pub(crate) const PIVOT_ROOT: usize = 41;
+    pub(crate) const SETUID: usize = 146;
+    pub(crate) const SETREUID: usize = 145;
+    pub(crate) const SETRESUID: usize = 147;
     pub(crate) const GETCWD: usize = 17;
     pub(crate) const UMASK: usize = 166;
     pub(crate) const PPOLL: usize = 73;

@@ -59,6 +59,9 @@ pub(crate) mod numbers {
     pub(crate) const UNSHARE: usize = 272;
     pub(crate) const SETNS: usize = 308;
     pub(crate) const PIVOT_ROOT: usize = 155;
+    pub(crate) const SETUID: usize = 105;
+    pub(crate) const SETREUID: usize = 113;
+    pub(crate) const SETRESUID: usize = 117;
     pub(crate) const GETCWD: usize = 79;
     pub(crate) const UMASK: usize = 95;
     pub(crate) const PPOLL: usize = 271;

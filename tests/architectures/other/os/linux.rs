@@ -52,6 +52,9 @@ pub(crate) mod numbers {
     pub(crate) const SECCOMP: usize = 44;
     pub(crate) const SETITIMER: usize = 45;
     pub(crate) const SETNS: usize = 46;
+    pub(crate) const SETRESUID: usize = 59;
+    pub(crate) const SETREUID: usize = 60;
+    pub(crate) const SETUID: usize = 61;
     pub(crate) const SIGALTSTACK: usize = 47;
     pub(crate) const STATX: usize = 48;
     pub(crate) const TGKILL: usize = 49;
