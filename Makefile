@@ -21,6 +21,7 @@
 #                  cross compiler
 #   make fuzz      run the fuzz targets for SECONDS (default 600) in total; SECONDS=0 runs only the known inputs
 #   make mutants   change the code in small ways for SECONDS, and print the changes that no test notices
+#   make suites    run the test suites of other projects under gmon-run
 #   make deb       build Debian packages
 #   make check-packages check-deb   test the archives, and the Debian packages (as root on Debian)
 #   make bench     run the benchmarks, in turns with the alternatives
@@ -49,7 +50,7 @@ SYSTEM := $(shell uname -s)
 PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: all demo demo-sqlite test check check-bsd dist install uninstall vendor licenses fuzz mutants bench clean runtime runtime-aarch64 gprof gmon-run tools documents
+.PHONY: all demo demo-sqlite test check check-bsd dist install uninstall vendor licenses fuzz mutants suites bench clean runtime runtime-aarch64 gprof gmon-run tools documents
 .PHONY: headers runtime-Linux runtime-FreeBSD runtime-OpenBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64 runtime-openbsd-aarch64
 
 all: dist
@@ -391,6 +392,9 @@ fuzz:
 
 mutants:
 	@sh tests/mutants.sh $(SECONDS)
+
+suites: dist
+	@sh tests/suites.sh $(SUITES)
 
 bench: dist
 	@sh tests/bench.sh "$(DIST)"
