@@ -22,6 +22,9 @@ impl<'a> AllObjects<'a> {
 }
 
 impl<'a> Loaded<'a> for AllObjects<'a> {
+    /// Programs that are compiled with -pg seldom generate code. The start-up objects stay small.
+    const FOLLOWS_RECORDS: bool = cfg!(feature = "preload");
+
     fn with<R>(
         &self,
         memory: &impl Memory,

@@ -34,6 +34,8 @@ pub struct CopiedStack<'a> {
     /// The number of bytes that the kernel was asked for. The kernel copies only pages that are in memory, up to the
     /// first other page.
     pub wanted: usize,
+    /// The node of the code at which this thread reads the copies; 0 if it is not known.
+    pub reader: u32,
     /// Whether a walk needed bytes that the kernel left out. A walk sets this.
     pub is_incomplete: Cell<bool>,
 }
@@ -109,6 +111,7 @@ mod tests {
                 stack: registers + 24,
                 length: 40,
                 wanted: 56,
+                reader: 0,
                 is_incomplete: Cell::new(false),
             };
             let register = |offset: u16| copied.read(CONTEXT + usize::from(offset));

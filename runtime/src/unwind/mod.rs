@@ -23,6 +23,7 @@ mod table_copies;
 mod this_process;
 
 pub use copied::CopiedStack;
+pub(crate) use gmon_unwind::Memory;
 pub use gmon_unwind::{Cut, Ending, Frame, MOST_FRAMES, Object, Reach, Trail, Walked};
 pub(crate) use later::Description;
 pub use later::LaterObjects;
@@ -44,7 +45,7 @@ impl Words {
 }
 
 #[cfg(test)]
-impl gmon_unwind::Memory for Words {
+impl Memory for Words {
     fn read(&self, address: usize) -> Option<usize> {
         self.0.get(&address).copied()
     }

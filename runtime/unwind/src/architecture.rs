@@ -41,6 +41,12 @@ pub trait Architecture {
     /// starts at `pc`.
     fn ends_coroutine(memory: &impl Memory, pc: usize, is_start: bool) -> bool;
 
+    /// Whether `pc` is the address to which the outermost function of a goroutine returns: the runtime of Go makes this
+    /// frame, which no call has made.
+    fn ends_goroutine(_: &impl Memory, _: usize) -> bool {
+        false
+    }
+
     /// Reads the instruction at `pc`, which was interrupted: if it is one with which functions begin that keep a frame
     /// pointer, or an instruction of a PLT stub that the linker describes in no table, the result is the caller's
     /// state. The caller must check the return address, because the same instruction may occur elsewhere.

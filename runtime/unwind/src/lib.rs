@@ -52,6 +52,7 @@ mod instructions;
 mod memory;
 mod objects;
 mod outer_end;
+mod records;
 mod recursion;
 mod rule;
 mod signal_frame;

@@ -67,6 +67,9 @@ impl<'a> Object<'a> {
 
 /// The objects that a walk asks for.
 pub trait Loaded<'a> {
+    /// Whether walks follow chains of frame records through code that no object has, and to other stacks.
+    const FOLLOWS_RECORDS: bool;
+
     /// What a function returns for the object with code at an address; `None` if there is no such object. The function
     /// gets a reference, because a move of an object can be a call of memcpy.
     ///
@@ -110,6 +113,8 @@ impl<'a> Objects<'a> {
 }
 
 impl<'a> Loaded<'a> for Objects<'a> {
+    const FOLLOWS_RECORDS: bool = true;
+
     fn with<R>(&self, _: &impl Memory, address: usize, function: impl FnOnce(&Object<'a>) -> Option<R>) -> Option<R> {
         self.find(address).and_then(function)
     }

@@ -1,5 +1,6 @@
 //! Walks through stacks and code that the tests make up, on both architectures.
 
+mod generated;
 mod leaf;
 mod recorded;
 mod riscv64;

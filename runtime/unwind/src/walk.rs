@@ -9,6 +9,7 @@ use super::index::Found;
 use super::memory::Memory;
 use super::objects::Loaded;
 use super::outer_end::Position;
+use super::records::{LARGEST_DISTANCE, On, lead_out, record};
 use super::recursion::{Level, Search};
 use super::rule::{Cfa, Place, Rule, Stored};
 
@@ -49,6 +50,8 @@ pub struct Walk<'a, A, O, M, const N: usize> {
     bottom: usize,
     /// A frame that may be a level of a deep recursion.
     level: Option<Level>,
+    /// The next frame record of a chain that is believed as a whole; 0 if there is none.
+    believed: usize,
     ending: Option<Ending>,
     architecture: PhantomData<A>,
 }
@@ -84,6 +87,7 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
             slot: 0,
             bottom: 0,
             level: None,
+            believed: 0,
             ending: None,
             architecture: PhantomData,
         }
@@ -333,8 +337,12 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         if pc == 0 {
             return Err(Ending::Outermost);
         }
+        let is_believed =
+            || O::FOLLOWS_RECORDS && self.believed != 0 && self.believed == caller.fp.wrapping_sub(A::RECORD_BELOW);
         if is_exact {
             self.look_up_interrupted(pc);
+        } else if is_believed() && !self.is_known(pc) {
+            self.found = None;
         } else {
             self.look_up_call(pc, caller.sp)?;
         }
@@ -351,8 +359,10 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
     fn go_without_table(&mut self) -> Result<(), Ending> {
         let link = if self.is_exact { self.register(A::RETURN_ADDRESS) } else { None };
         let frame = Returning { sp: self.sp, fp: self.fp, base: self.base, link };
-        let enters =
-            || A::enters_at(self.memory, self.pc, frame).filter(|caller| self.is_return(caller.link, caller.sp));
+        let is_return = |caller: &Returning| {
+            self.is_return(caller.link, caller.sp) || O::FOLLOWS_RECORDS && self.is_in_generated(caller.link)
+        };
+        let enters = || A::enters_at(self.memory, self.pc, frame).filter(is_return);
         let is_exact = self.is_exact;
         let (caller, slot) = match A::returns_at(self.memory, self.pc, frame).or_else(|| is_exact.then(enters)?) {
             Some(caller) => (caller, 0),
@@ -361,7 +371,8 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
                 None => (self.frame_record()?, self.record().wrapping_add(size_of::<usize>())),
             },
         };
-        self.check(caller.sp, false)?;
+        let is_elsewhere = O::FOLLOWS_RECORDS && slot != 0 && slot < self.sp;
+        self.check(caller.sp, is_elsewhere)?;
         self.go_to(caller, false, slot)
     }
 
@@ -384,12 +395,20 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
 
     /// Whether a word is the address of a known instruction after a call.
     fn is_called(&self, link: Option<usize>) -> bool {
-        let Some(pc) = link.map(|link| link & A::ADDRESS_BITS) else {
-            return false;
-        };
         // The object comes first: a walk of a copied stack can read only the code of objects that it has met.
-        let is_code = self.tables.objects.with(self.memory, pc.wrapping_sub(1), |_| Some(())).is_some();
-        is_code && A::follows_call(self.memory, pc)
+        link.map(|link| link & A::ADDRESS_BITS).is_some_and(|pc| self.is_known(pc) && A::follows_call(self.memory, pc))
+    }
+
+    /// Whether an object has the code before an address.
+    fn is_known(&self, pc: usize) -> bool {
+        self.tables.objects.with(self.memory, pc.wrapping_sub(1), |_| Some(())).is_some()
+    }
+
+    /// Whether a word is an address after a call in code that no object has, as the interrupted code.
+    fn is_in_generated(&self, link: Option<usize>) -> bool {
+        let is_generated = |pc: usize| !self.is_known(pc.wrapping_add(1));
+        let mut links = link.into_iter().map(|link| link & A::ADDRESS_BITS);
+        links.any(|pc| is_generated(self.pc) && is_generated(pc) && A::follows_call(self.memory, pc))
     }
 
     /// The address of the frame record.
@@ -398,25 +417,43 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
     }
 
     /// The caller by the frame pointer, if the frame pointer leads to a higher address of the stack with the address of
-    /// an instruction after a call, or of the trampoline of a signal.
-    fn frame_record(&self) -> Result<Returning, Ending> {
+    /// an instruction after a call, or of the trampoline of a signal; or to a chain of frame records that is believed.
+    fn frame_record(&mut self) -> Result<Returning, Ending> {
         const NO_TABLE: Ending = Ending::Cut(Cut::NoTable);
         if self.fp == 0 {
             return Err(Ending::Outermost);
         }
-        let record = self.record();
-        let is_aligned = record.is_multiple_of(size_of::<usize>());
-        if record < self.sp || !is_aligned || !A::keeps_frame_pointer(self.memory, self.pc) {
+        let at = self.record();
+        if at < self.sp && !O::FOLLOWS_RECORDS {
             return Err(NO_TABLE);
         }
-        let next = record.wrapping_add(size_of::<usize>());
-        let (above, pc) = (self.memory.read(record).ok_or(NO_TABLE)?, self.memory.read(next).ok_or(NO_TABLE)?);
-        let pc = pc & A::ADDRESS_BITS;
-        let sp = next.wrapping_add(size_of::<usize>());
-        if pc != 0 && !self.is_return(Some(pc), sp) {
-            return Err(NO_TABLE);
+        let (above, pc) = record::<A>(self.memory, at).ok_or(NO_TABLE)?;
+        let sp = at.wrapping_add(2 * size_of::<usize>());
+        let keeps_record = at >= self.sp && A::keeps_frame_pointer(self.memory, self.pc);
+        if !(keeps_record && (pc == 0 || self.is_return(Some(pc), sp))) {
+            if !O::FOLLOWS_RECORDS {
+                return Err(NO_TABLE);
+            }
+            self.believe(at, above, pc, keeps_record)?;
         }
         Ok(Returning { sp, fp: above, base: None, link: Some(pc) })
+    }
+
+    /// Checks a frame record whose return address is in no object, or which is on another stack, by the records behind
+    /// it.
+    fn believe(&mut self, at: usize, above: usize, pc: usize, keeps_record: bool) -> Result<(), Ending> {
+        let is_believed = at == self.believed;
+        if above == 0 && (is_believed || keeps_record) && self.is_known(pc) && A::ends_goroutine(self.memory, pc) {
+            return Err(Ending::Outermost);
+        }
+        let leads = |on| lead_out::<A>(self.memory, at, on, |pc| self.is_known(pc.wrapping_add(1)));
+        let is_near = at.checked_sub(self.sp).is_some_and(|distance| distance < LARGEST_DISTANCE);
+        let is_generated = || !self.is_known(self.pc.wrapping_add(usize::from(self.is_exact)));
+        let is_right = is_believed
+            || at < self.sp && leads(On::OtherStack)
+            || is_near && (keeps_record || is_generated()) && leads(On::SameStack);
+        self.believed = above.wrapping_sub(A::RECORD_BELOW);
+        if is_right { Ok(()) } else { Err(Ending::Cut(Cut::NoTable)) }
     }
 }
 

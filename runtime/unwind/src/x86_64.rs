@@ -15,6 +15,10 @@ const MOV_RSP_RBP: usize = 0xe5_8948;
 /// `push %rbp; mov %rsp, %rbp` in both encodings.
 const PUSH_AND_MOV: u32 = 0xe589_4855;
 const PUSH_AND_MOV_BACKWARD: u32 = 0xec8b_4855;
+/// How functions of Go set the frame pointer: `mov %rbp, offset(%rsp); lea offset(%rsp), %rbp`, with offsets of one byte
+/// and of four bytes. Without the offsets, and the distance of the two instructions.
+const GO: [(u32, u32, usize); 2] = [(0x246c_8948, 0x246c_8d48, 5), (0x24ac_8948, 0x24ac_8d48, 8)];
+const NOP_AND_CALL: usize = 0xe890;
 const MOV_RBX_RSP: usize = 0xdc_8948;
 /// The most instructions that remove a frame: an addition, six registers, and the return.
 const MOST_INSTRUCTIONS: u32 = 8;
@@ -85,15 +89,27 @@ impl Architecture for X86_64 {
 
     fn keeps_frame_pointer(memory: &impl Memory, pc: usize) -> bool {
         // Four of the bytes of each word belong to the next word too.
-        let words = (0..NEAR / 4).map_while(|index| before(memory, pc.wrapping_sub(4 * index)));
-        words
-            .into_iter()
-            .any(|word| (0..5).any(|byte| matches!((word >> (8 * byte)) as u32, PUSH_AND_MOV | PUSH_AND_MOV_BACKWARD)))
+        let words =
+            (0..NEAR / 4).map(|index| pc.wrapping_sub(4 * index)).map_while(|end| Some((end, before(memory, end)?)));
+        words.into_iter().any(|(end, word)| {
+            (0..5).any(|byte| match (word >> (8 * byte)) as u32 {
+                PUSH_AND_MOV | PUSH_AND_MOV_BACKWARD => true,
+                code => GO.iter().any(|(first, second, distance)| {
+                    let start = || end.wrapping_sub(8 - byte).wrapping_sub(*distance);
+                    code == *second && memory.read(start()).is_some_and(|code| code as u32 == *first)
+                }),
+            })
+        })
     }
 
     /// glibc's function begins with `mov %rbx, %rsp`, and its table does not say that it has no caller.
     fn ends_coroutine(memory: &impl Memory, pc: usize, is_start: bool) -> bool {
         is_start && memory.read(pc).is_some_and(|code| code & 0xff_ffff == MOV_RBX_RSP)
+    }
+
+    /// The second instruction of `runtime.goexit`: a call behind a nop.
+    fn ends_goroutine(memory: &impl Memory, pc: usize) -> bool {
+        memory.read(pc.wrapping_sub(1)).is_some_and(|code| code & 0xffff == NOP_AND_CALL)
     }
 
     fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {
@@ -247,10 +263,35 @@ mod tests {
     }
 
     #[test]
+    fn functions_of_go_set_a_frame_pointer_in_two_steps() {
+        let short = [0x48, 0x89, 0x6c, 0x24, 0x10, 0x48, 0x8d, 0x6c, 0x24, 0x10];
+        let long = [0x48, 0x89, 0xac, 0x24, 0, 1, 0, 0, 0x48, 0x8d, 0xac, 0x24, 0, 1, 0, 0];
+        for set in [&short[..], &long] {
+            for behind in 0..9 {
+                let mut memory = Made::default();
+                memory.write(PC - 8200, &[0x90; 8400]);
+                memory.write(PC, set);
+                assert!(X86_64::keeps_frame_pointer(&memory, PC + set.len() + behind), "{behind}");
+                assert!(!X86_64::keeps_frame_pointer(&memory, PC + set.len() - 6), "{behind}");
+                // An array in a frame: nothing saves the frame pointer.
+                memory.write(PC, &[0x90]);
+                assert!(!X86_64::keeps_frame_pointer(&memory, PC + set.len() + behind), "{behind}");
+            }
+        }
+    }
+
+    #[test]
     fn the_end_of_a_coroutine_begins_with_a_move() {
         let ends = |bytes: &[u8], is_start| X86_64::ends_coroutine(&code(PC, bytes), PC, is_start);
         assert!(ends(&[0x48, 0x89, 0xdc], true));
         assert!(!ends(&[0x48, 0x89, 0xdc], false) && !ends(&[0x48, 0x89, 0xdd], true) && !ends(&[], true));
+    }
+
+    #[test]
+    fn a_goroutine_ends_at_a_call_behind_a_nop() {
+        let ends = |bytes: &[u8]| X86_64::ends_goroutine(&code(PC - 1, bytes), PC);
+        assert!(ends(&[0x90, 0xe8]));
+        assert!(!ends(&[0x91, 0xe8]) && !ends(&[0x90, 0xe9]));
     }
 
     /// A caller's stack pointer, frame pointer, base, and return address. The frame has 0x70000, 0x7a000 and 1.

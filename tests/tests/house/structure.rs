@@ -105,6 +105,7 @@ const ORDER: [(&str, &[&str]); 7] = [
             "image",
             "signal_frame",
             "chain",
+            "records",
             "recursion",
             "outer_end",
             "walk",

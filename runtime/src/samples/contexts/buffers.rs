@@ -21,6 +21,9 @@ const TURNS: u32 = 1000;
 /// The bytes of a walk's stack, several times the use that the test `objects` measures.
 const STACK: usize = 8 << 10;
 
+/// The bytes at the end of a walk's stack, in which the node above the walk is.
+const READER: usize = 16;
+
 /// A buffer for one walk. The frames follow the end of the stack, so a short walk touches two pages.
 #[repr(C, align(64))]
 struct WalkMemory {
@@ -147,14 +150,28 @@ impl<'a> Buffer<'a> {
         unsafe { core::slice::from_raw_parts((&raw const (*self.memory()).frames).cast(), self.used) }
     }
 
-    /// Calls `function` with `data` on the stack of the buffer.
+    /// The node above the walk that a stack pointer belongs to, as `read` reads the stack of this walk; `None` if the
+    /// stack pointer is on no stack of a buffer.
+    pub(super) fn reader_at(&self, sp: usize, read: impl FnOnce(usize) -> Option<usize>) -> Option<u32> {
+        let start = self.contexts.buffers.start::<WalkMemory>().addr();
+        let offset = sp.checked_sub(start).filter(|offset| *offset < size_of::<WalkMemory>() * BUFFERS as usize)?;
+        let top = sp - offset % size_of::<WalkMemory>() + STACK;
+        u32::try_from(read(top - READER)?).ok().filter(|reader| sp <= top - READER && *reader != 0)
+    }
+
+    /// Calls `function` with `data` on the stack of the buffer. The stack keeps `reader` for samples of this call: see
+    /// [`Buffer::reader_at`].
     ///
     /// # Safety
     ///
     /// `data` must be what `function` expects.
-    pub(super) unsafe fn call(&self, function: unsafe extern "C" fn(*mut c_void), data: *mut c_void) {
+    pub(super) unsafe fn call(&self, function: unsafe extern "C" fn(*mut c_void), data: *mut c_void, reader: u32) {
         // SAFETY: the end of a stack that only this thread uses; the caller's promise.
-        unsafe { arch::call_on_stack(ptr::from_mut(&mut (*self.memory()).frames).cast(), function, data) };
+        unsafe {
+            let top = ptr::from_mut(&mut (*self.memory()).frames).cast::<c_void>().byte_sub(READER);
+            top.cast::<u64>().write(reader.into());
+            arch::call_on_stack(top, function, data);
+        }
     }
 }
 
@@ -187,6 +204,29 @@ mod tests {
         }
         all.remove(7);
         assert_eq!(Buffer::take(&contexts).unwrap().number, 7);
+    }
+
+    #[test]
+    fn the_stack_of_a_walk_tells_the_node_above() {
+        unsafe extern "C" fn nothing(_: *mut c_void) {}
+        let contexts = Contexts::new();
+        map(&contexts);
+        let buffers: Vec<_> = (0..3).map(|_| Buffer::take(&contexts).unwrap()).collect();
+        let start = contexts.buffers.start::<WalkMemory>().addr();
+        for (buffer, reader) in buffers.iter().zip([7, 0, 9]) {
+            // SAFETY: the function takes anything.
+            unsafe { buffer.call(nothing, ptr::null_mut(), reader) };
+        }
+        // SAFETY: only addresses in the buffers are read.
+        let read = |address: usize| Some(unsafe { *ptr::with_exposed_provenance::<usize>(address) });
+        contexts.buffers.start::<WalkMemory>().expose_provenance();
+        let at = |number: usize, offset| buffers[1].reader_at(start + number * size_of::<WalkMemory>() + offset, read);
+        let top = STACK - READER;
+        assert_eq!([at(0, 0), at(0, top - 8), at(0, top), at(0, top + 8)], [Some(7), Some(7), Some(7), None]);
+        assert_eq!([at(1, top), at(2, top), at(2, STACK + 8)], [None, Some(9), None]);
+        let outside = [start - 8, start + size_of::<WalkMemory>() * BUFFERS as usize];
+        assert_eq!(outside.map(|sp| buffers[0].reader_at(sp, |_| panic!("not a walk's stack"))), [None; 2]);
+        assert_eq!(buffers[0].reader_at(start, |_| None), None, "not in the copy");
     }
 
     #[test]

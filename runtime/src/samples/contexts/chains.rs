@@ -54,7 +54,7 @@ impl Contexts {
 
     /// Counts ticks in the node of a chain of a thread. `frames` are the inner frames, the innermost first; `outer` are
     /// those at the outer end, the outermost first. Frames between them are missing if the chain is cut. The result is
-    /// false if the ticks are in no node.
+    /// the node, if the ticks are in a node.
     pub(super) fn count_chain(
         &self,
         thread: Option<u32>,
@@ -62,14 +62,14 @@ impl Contexts {
         outer: &[u64],
         ending: Ending,
         ticks: u32,
-    ) -> bool {
+    ) -> Option<u32> {
         const MOST: u32 = MOST_NODES - NODES_WITHOUT_ROOM;
         let deep = innermost(frames, KEPT_OF_DEEP);
         let node = match ending {
             Ending::Outermost => self.behind(thread, outer, MOST).and_then(|top| self.below(top, frames, MOST)),
             Ending::Cut(cut) if frames.is_empty() => {
                 self.count_cut(reason(cut), ticks);
-                return false;
+                return None;
             }
             Ending::Cut(Cut::TooDeep) if outer.is_empty() => self.cut(thread, CutReason::TOO_DEEP, deep, MOST),
             Ending::Cut(Cut::TooDeep) => {
@@ -79,11 +79,20 @@ impl Contexts {
             Ending::Cut(cut) => self.cut(thread, reason(cut), frames, MOST),
         };
         let node = node.or_else(|| self.without_room(thread, ending, outer, frames));
+        self.count_in(node, ticks)
+    }
+
+    /// Counts ticks in the node of frames below a node of the tree, the innermost frame first. The result is the node.
+    pub(super) fn count_below(&self, top: u32, frames: &[u64], ticks: u32) -> Option<u32> {
+        self.count_in(self.below(top, frames, MOST_NODES), ticks)
+    }
+
+    fn count_in(&self, node: Option<u32>, ticks: u32) -> Option<u32> {
         match node {
             Some(node) => self.tree.count(node, ticks),
             None => self.count_cut(CutReason::NO_MEMORY, ticks),
         }
-        node.is_some()
+        node
     }
 
     /// The node of a chain for which there is no room, if there is room for what is kept of such a chain.
@@ -176,6 +185,15 @@ mod tests {
         let expected = [(0, 0x10, 0), (1, 0x20, 0), (2, 0x30, 1), (0, cut, 0), (4, 0x20, 0), (5, 0x30, 2)];
         assert_eq!(nodes(&contexts), expected);
         assert_eq!(cuts(&contexts), [(4, 8), (8, 4)]);
+    }
+
+    #[test]
+    fn frames_of_a_walk_hang_below_the_code_that_the_walk_interrupts() {
+        let contexts = Contexts::new();
+        let top = contexts.count_chain(None, &[0x20, 0x10], &[], Ending::Outermost, 0).unwrap();
+        assert_eq!(contexts.count_below(top, &[0x40, 0x30], 2), Some(4));
+        assert_eq!(nodes(&contexts), [(0, 0x10, 0), (1, 0x20, 0), (2, 0x30, 0), (3, 0x40, 2)]);
+        assert_eq!(cuts(&contexts), []);
     }
 
     #[test]

@@ -35,7 +35,7 @@ use crate::arch::{self, thread_pointer};
 use crate::os::linked::sampled;
 use crate::os::{WALKS_STACKS, a_moment};
 use crate::state::Inherited;
-use crate::unwind::{Frame, Searches, Stack, is_closing, stays, walk_stack};
+use crate::unwind::{Frame, Memory, Searches, Stack, is_closing, stays, walk_stack};
 
 use budget::Used;
 pub(crate) use budget::set_rate;
@@ -48,6 +48,9 @@ pub(crate) use tree::{NodeRef, ROOT};
 
 /// Whether calling contexts are wanted.
 static IS_KEPT: Inherited<AtomicBool> = Inherited::new("what the user asked for", AtomicBool::new(false));
+
+/// Whether samples of the reading of copied stacks have callers. The start-up objects stay small.
+const KEEPS_READERS: bool = cfg!(any(test, feature = "preload"));
 
 /// Keeps calling contexts from now on. Called at start-up.
 ///
@@ -94,12 +97,30 @@ pub(super) fn count(stack: Stack<'_>, is_outside: bool, count_in_bins: impl FnOn
     let ticks = count_in_bins();
     match buffer {
         _ if ticks == 0 => {}
-        Some(buffer) => Walking { contexts, buffer, stack, is_outside, ticks }.run(),
+        Some(buffer) => {
+            Walking { contexts, buffer, stack, is_outside, ticks, node: ROOT }.run();
+        }
         None => {
             contexts.count_cut(CutReason::NO_BUFFER, ticks);
             contexts.count_outside(is_outside, ticks);
         }
     }
+}
+
+/// The node of the code that a signal interrupted, for samples of the reading of copied stacks that follows;
+/// [`ROOT`] if there is none. Called in signal handlers.
+#[inline(never)]
+pub(crate) fn node_of(context: *const c_void) -> u32 {
+    let contexts: &Contexts = &CONTEXTS;
+    let walking = |buffer| Walking {
+        contexts,
+        buffer,
+        stack: Stack::Interrupted(context),
+        is_outside: false,
+        ticks: 0,
+        node: ROOT,
+    };
+    if KEEPS_READERS && are_kept() { Buffer::take(contexts).map_or(ROOT, |buffer| walking(buffer).run()) } else { ROOT }
 }
 
 /// Counts ticks that came without a stack, outside of the bins or not.
@@ -212,18 +233,22 @@ struct Walking<'a> {
     /// Whether the innermost frame is outside of the bins.
     is_outside: bool,
     ticks: u32,
+    /// Afterwards the node of the stack; [`ROOT`] if there is none.
+    node: u32,
 }
 
 impl Walking<'_> {
-    /// Walks the stack and counts the ticks.
-    fn run(mut self) {
+    /// Walks the stack and counts the ticks. The result is the node of the stack.
+    fn run(mut self) -> u32 {
         unsafe extern "C" fn on_stack(walking: *mut c_void) {
             // SAFETY: the address of `self` below, to which there is no other reference during the call.
             unsafe { (*walking.cast::<Walking<'_>>()).walk() }
         }
         let walking = (&raw mut self).cast();
+        let reader = if let Stack::Copied(copied) = self.stack { copied.reader } else { 0 };
         // SAFETY: the function takes the address of a `Walking`.
-        unsafe { self.buffer.call(on_stack, walking) };
+        unsafe { self.buffer.call(on_stack, walking, reader) };
+        self.node
     }
 
     fn walk(&mut self) {
@@ -233,12 +258,20 @@ impl Walking<'_> {
         let mut is_innermost = true;
         let searches = Searches::new(reach.passed > 0);
         let walked = walk_stack(self.stack, reach, &searches, trail, |Frame { pc, is_exact }| {
-            let is_interrupted_caller = is_exact && !is_innermost;
+            let is_interrupted_caller = is_exact && (!is_innermost || self.ticks == 0);
             let pc = if is_innermost { sampled(pc) } else { pc };
             is_innermost = false;
             buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });
         let (contexts, ticks) = (self.contexts, self.ticks);
+        // A walk of copied stacks runs on a stack of its own, behind which the copy has nothing of the program.
+        let reader = match self.stack {
+            Stack::Copied(copied) if KEEPS_READERS => {
+                let last = contexts.tree.nodes.load(Relaxed);
+                buffer.reader_at(copied.sp, |address| copied.read(address)).filter(|reader| *reader <= last)
+            }
+            _ => None,
+        };
         let thread = (!contexts.threads.all().is_empty()).then(|| match self.stack {
             Stack::Interrupted(_) => threads::count(contexts, ticks),
             Stack::Copied(copied) => threads::count_of(contexts, copied.thread, ticks),
@@ -256,8 +289,12 @@ impl Walking<'_> {
         }
         let (inner, outer) = (buffer.frames(), trail.outer());
         let thread = thread.map(|thread| thread as u32);
-        let is_in_node = contexts.count_chain(thread, inner, outer, walked.ending, ticks);
-        contexts.count_outside(self.is_outside && !is_in_node, ticks);
+        let node = match reader {
+            Some(reader) => contexts.count_below(reader, inner, ticks),
+            None => contexts.count_chain(thread, inner, outer, walked.ending, ticks),
+        };
+        contexts.count_outside(self.is_outside && node.is_none(), ticks);
+        self.node = node.unwrap_or(ROOT);
         let new_nodes = contexts.tree.nodes.load(Relaxed).saturating_sub(nodes);
         // Only the thread of the stack keeps the objects of the stack from being unloaded.
         let is_kept = matches!(self.stack, Stack::Interrupted(_));

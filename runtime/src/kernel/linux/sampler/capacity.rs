@@ -32,12 +32,12 @@ const PART_OF_FULL: u64 = 4;
 const LEAST_PAGES: usize = 16;
 /// The largest ring without stacks: the usual limit of locked memory per processor for all users.
 const MOST_PAGES: usize = 128;
-/// The largest rings with stacks, at up to 1,000 samples a second and at higher rates. Privileged users may have them,
+/// The largest rings with stacks, at up to 500 samples a second and at higher rates. Privileged users may have them,
 /// and others as far as their limit of locked memory allows.
 const MOST_PAGES_WITH_STACKS: usize = 256;
 const MOST_PAGES_AT_HIGH_RATES: usize = 2048;
 /// The rate for [`MOST_PAGES_WITH_STACKS`].
-const MEDIUM_RATE: usize = 1000;
+const MEDIUM_RATE: usize = 500;
 
 impl Capacity {
     /// The best capacity for `rate` samples per second.
@@ -99,10 +99,10 @@ mod tests {
     #[test]
     fn samples_have_less_of_the_stack_at_higher_rates_and_in_smaller_rings() {
         let best = RATES.map(|rate| Capacity::of(rate, true));
-        assert_eq!(best.map(|best| best.pages), [256, 256, 256, 256, 256, 512, 1024, 2048]);
+        assert_eq!(best.map(|best| best.pages), [256, 256, 256, 256, 512, 1024, 2048, 2048]);
         // Kilobytes, with the registers.
         let kilobytes = |capacity: Capacity| capacity.stack().next_multiple_of(512) as f64 / 1024.0;
-        assert_eq!(best.map(kilobytes), [32.0, 32.0, 32.0, 32.0, 16.5, 16.5, 16.5, 13.0]);
+        assert_eq!(best.map(kilobytes), [32.0, 32.0, 32.0, 32.0, 32.0, 32.0, 32.0, 13.0]);
         let of = |pages| RATES.map(|rate| kilobytes(Capacity { rate, has_stacks: true, pages }));
         assert_eq!(of(128), [32.0, 32.0, 32.0, 16.0, 8.0, 4.0, 2.0, 1.0]);
         assert_eq!(of(LEAST_PAGES), [32.0, 9.0, 4.0, 2.0, 1.0, 0.0, 0.0, 0.0]);

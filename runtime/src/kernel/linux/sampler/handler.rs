@@ -54,7 +54,7 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
     if let Some(found) = info.timer_value().filter(|found| is_mark(*found)) {
         if found == value(OF_RING) {
             if has_ring() {
-                ring::read();
+                ring::read(context);
             }
             return 0;
         }

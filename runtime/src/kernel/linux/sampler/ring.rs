@@ -6,6 +6,7 @@
 //! sleeping thread.
 
 use core::cell::Cell;
+use core::ffi::c_void;
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
@@ -37,7 +38,7 @@ const LIVE_NANOSECONDS: u64 = 100_000_000;
 
 /// One processor's ring.
 struct Ring {
-    start: AtomicPtr<core::ffi::c_void>,
+    start: AtomicPtr<c_void>,
     length: AtomicUsize,
     /// Whether somebody reads the ring.
     busy: AtomicBool,
@@ -167,8 +168,8 @@ impl Ring {
     }
 
     /// Counts the unread records if `counts`, and discards them otherwise. If somebody else reads the ring, the
-    /// function `waits` a little, or returns.
-    fn read(&self, waits: bool, counts: bool) {
+    /// function `waits` a little, or returns. `reader` is as for [`count`].
+    fn read(&self, waits: bool, counts: bool, reader: u32) {
         const MOMENTS: u32 = 100;
         let mut moments = if waits { MOMENTS } else { 0 };
         while self.busy.swap(true, Acquire) {
@@ -187,7 +188,7 @@ impl Ring {
             self.full.store(is_full && bins::is_counting(), Relaxed);
         }
         if counts {
-            records::for_each(words, tail, head, |record| count(words, record));
+            records::for_each(words, tail, head, |record| count(words, record, reader));
         }
         memory.set_read(head);
         self.busy.store(false, Release);
@@ -202,8 +203,8 @@ fn for_each_ring(mut each: impl FnMut(&Ring)) {
     }
 }
 
-/// Counts a record of a ring.
-fn count(words: &[AtomicU64], record: Record) {
+/// Counts a record of a ring. `reader` is the node of the code that is interrupted meanwhile.
+fn count(words: &[AtomicU64], record: Record, reader: u32) {
     match record {
         Record::Sample(pc, _, None) => samples::count_without_stack(pc, 1),
         Record::Sample(pc, thread, Some(Copied { registers, sp, stack, length, wanted })) => {
@@ -218,6 +219,7 @@ fn count(words: &[AtomicU64], record: Record) {
                 stack,
                 length,
                 wanted,
+                reader,
                 is_incomplete,
             };
             samples::count(pc, 1, Stack::Copied(&copied));
@@ -252,23 +254,25 @@ pub(super) fn prepare_stack() {
     }
 }
 
-/// Counts what is in the rings, except for rings that somebody else reads. Called by the signal's handler.
-pub(super) fn read() {
-    for_each_ring(|ring| ring.read(false, true));
+/// Counts what is in the rings, except for rings that somebody else reads. Called by the signal's handler, with the
+/// context that the signal interrupted.
+pub(super) fn read(context: *const c_void) {
+    let reader = contexts::node_of(context);
+    for_each_ring(|ring| ring.read(false, true, reader));
 }
 
 /// Counts what is in the rings.
 pub(super) fn read_all() {
     // Otherwise the handler could wait for the code that it interrupted.
     let blocked = block_signals();
-    for_each_ring(|ring| ring.read(true, true));
+    for_each_ring(|ring| ring.read(true, true, 0));
     set_blocked_signals(blocked);
 }
 
 /// Discards what is in the rings.
 pub(super) fn discard() {
     let blocked = block_signals();
-    for_each_ring(|ring| ring.read(true, false));
+    for_each_ring(|ring| ring.read(true, false, 0));
     set_blocked_signals(blocked);
 }
 
@@ -331,19 +335,19 @@ mod tests {
                 ring.sample(0x1010);
                 ring.sample(0x5000); // outside
                 ring.write(2, &[1, 3]);
-                records::for_each(&ring.words, tail, ring.head, |record| count(&ring.words, record));
+                records::for_each(&ring.words, tail, ring.head, |record| count(&ring.words, record, 0));
                 tail = ring.head;
             }
         }
-        records::for_each(&ring.words, tail, ring.head, |record| count(&ring.words, record));
+        records::for_each(&ring.words, tail, ring.head, |record| count(&ring.words, record, 0));
         let carries = bins::carries().expect("a bin ran over");
         let wide = |bin: usize| (u32::from(carries[bin].load(Relaxed)) << 16) + u32::from(samples[bin].load(Relaxed));
         assert_eq!([wide(2), wide(4), wide(3)], [70_000, 700, 0]);
         assert_eq!(bins::ticks(), 71_400);
         assert_eq!(LOST.load(Relaxed), 2100);
         bins::stop();
-        count(&[], Record::Sample(0x1008, 1, None));
-        count(&[], Record::Lost(5));
+        count(&[], Record::Sample(0x1008, 1, None), 0);
+        count(&[], Record::Lost(5), 0);
         assert_eq!((wide(2), LOST.load(Relaxed)), (70_000, 2100), "nothing is counted any more");
     }
 
