@@ -63,6 +63,16 @@ EOF
     "$cargo" bench --quiet --package gmon-tests --bench gmon_run
     cat <<EOF
 
+## Stacks of installed programs
+
+\`cargo bench --package gmon-tests --bench stacks_of_programs\` runs programs with \`gmon-run\`. The table has the share of samples whose stacks
+are whole, up to \`_start\` or the start of a thread, and where the others are cut: the innermost function without a caller, the code of the
+reason ([side-file.md](side-file.md)), and the number of samples.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench stacks_of_programs
+    cat <<EOF
+
 ## Inclusive times
 
 \`cargo bench --package gmon-tests --bench contexts\` measures everything in this section; a word after \`--\` chooses one table: \`truth\`,
