@@ -98,7 +98,7 @@ pub(super) fn count(stack: Stack<'_>, is_outside: bool, count_in_bins: impl FnOn
     match buffer {
         _ if ticks == 0 => {}
         Some(buffer) => {
-            Walking { contexts, buffer, stack, is_outside, ticks, node: ROOT }.run();
+            Walking { contexts, buffer, stack, is_outside, ticks }.run();
         }
         None => {
             contexts.count_cut(CutReason::NO_BUFFER, ticks);
@@ -112,14 +112,8 @@ pub(super) fn count(stack: Stack<'_>, is_outside: bool, count_in_bins: impl FnOn
 #[inline(never)]
 pub(crate) fn node_of(context: *const c_void) -> u32 {
     let contexts: &Contexts = &CONTEXTS;
-    let walking = |buffer| Walking {
-        contexts,
-        buffer,
-        stack: Stack::Interrupted(context),
-        is_outside: false,
-        ticks: 0,
-        node: ROOT,
-    };
+    let walking =
+        |buffer| Walking { contexts, buffer, stack: Stack::Interrupted(context), is_outside: false, ticks: 0 };
     if KEEPS_READERS && are_kept() { Buffer::take(contexts).map_or(ROOT, |buffer| walking(buffer).run()) } else { ROOT }
 }
 
@@ -232,9 +226,8 @@ struct Walking<'a> {
     stack: Stack<'a>,
     /// Whether the innermost frame is outside of the bins.
     is_outside: bool,
+    /// The ticks. After the walk, the node of the stack, or [`ROOT`]: the handler has little room.
     ticks: u32,
-    /// Afterwards the node of the stack; [`ROOT`] if there is none.
-    node: u32,
 }
 
 impl Walking<'_> {
@@ -248,7 +241,7 @@ impl Walking<'_> {
         let reader = if let Stack::Copied(copied) = self.stack { copied.reader } else { 0 };
         // SAFETY: the function takes the address of a `Walking`.
         unsafe { self.buffer.call(on_stack, walking, reader) };
-        self.node
+        self.ticks
     }
 
     fn walk(&mut self) {
@@ -294,7 +287,7 @@ impl Walking<'_> {
             None => contexts.count_chain(thread, inner, outer, walked.ending, ticks),
         };
         contexts.count_outside(self.is_outside && node.is_none(), ticks);
-        self.node = node.unwrap_or(ROOT);
+        self.ticks = node.unwrap_or(ROOT);
         let new_nodes = contexts.tree.nodes.load(Relaxed).saturating_sub(nodes);
         // Only the thread of the stack keeps the objects of the stack from being unloaded.
         let is_kept = matches!(self.stack, Stack::Interrupted(_));

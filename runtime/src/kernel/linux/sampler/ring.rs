@@ -44,6 +44,8 @@ struct Ring {
     busy: AtomicBool,
     /// Whether the ring was full when it was last read: the kernel reports lost records only with its next record.
     full: AtomicBool,
+    /// The node of the code that whoever reads the ring has interrupted: see [`count`]. Arguments would take stack.
+    reader: AtomicU32,
 }
 
 /// The array of rings.
@@ -179,6 +181,7 @@ impl Ring {
             moments -= 1;
             a_moment();
         }
+        self.reader.store(reader, Relaxed);
         let memory = self.memory();
         let (tail, head) = memory.unread();
         let words = memory.records();
@@ -188,7 +191,9 @@ impl Ring {
             self.full.store(is_full && bins::is_counting(), Relaxed);
         }
         if counts {
-            records::for_each(words, tail, head, |record| count(words, record, reader));
+            records::for_each(words, tail, head, |record| {
+                count(self.memory().records(), record, self.reader.load(Relaxed));
+            });
         }
         memory.set_read(head);
         self.busy.store(false, Release);
