@@ -165,8 +165,11 @@ RUSTC_PROFIL = $(RUSTC_OBJECT) --package gmon-profil --features object
 # gmon-run loads the runtime as a shared object into any program. The object needs no library and no version of a
 # symbol, and all symbols that it needs are weak, so each C library accepts the object. The object's own calls do not go
 # to functions of other objects with the same names; only the address of sigaction is that which the program sees.
-# The object's constructor runs before those of all other objects.
-SHARED = -shared -soname libgmon-run.so -z initfirst -z now -z relro -z nodelete -z noexecstack --hash-style=both --build-id --eh-frame-hdr \
+# Every process loads the object, so the object has few segments and pages: the code and what is only read are one
+# segment, and there is one table of the names, which every dynamic linker since 2006 reads. The object's constructor
+# runs before those of all other objects.
+SHARED = -shared -soname libgmon-run.so -z initfirst -z now -z relro -z nodelete -z noexecstack -z noseparate-code \
+	--hash-style=gnu --build-id --eh-frame-hdr \
 	-Bsymbolic --dynamic-list=runtime/visible-run.txt
 
 # The objects have no jump tables, so a test can follow every branch below mcount and in signal handlers.

@@ -55,9 +55,11 @@ EOF
 
 ## What gmon-run costs
 
-\`cargo bench --package gmon-tests --bench gmon_run\` runs programs without -pg, alone and by \`gmon-run\`. The first table has the CPU time of the
-program and of all that it starts, gmon-run included: seconds alone, and with gmon-run as a multiple. These figures are minimums of 20 turns. The
-second table has the time from the start to the end of a process that does nothing, a median of 15 runs.
+\`cargo bench --package gmon-tests --bench gmon_run\` runs programs without -pg, alone and by \`gmon-run\`; words after \`--\` choose rows
+(\`short\`, \`cc1\`, \`python3\`). The first table has the time from the start to the end of \`/bin/true\`, alone and with the runtime of \`gmon-run\`,
+in turns; the second has the time for each process of a shell's loop, with the sum that \`gmon-run\` makes of the profiles. The third has the CPU
+time of programs and of all that they start, gmon-run included: seconds alone, and with gmon-run as a multiple. Its figures are minimums of 20
+turns.
 
 EOF
     "$cargo" bench --quiet --package gmon-tests --bench gmon_run

@@ -17,7 +17,8 @@ use crate::message::say;
 #[derive(Debug, Parser)]
 #[command(name = "gmon-run", version, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
-    /// Take N samples in each second of CPU time (default: 100)
+    /// Take N samples in each second of CPU time (default: 250, or the rate of the kernel's ticks if that is lower;
+    /// with --wall 100)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) hz: Option<u32>,
 

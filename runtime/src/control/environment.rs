@@ -110,9 +110,11 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// Stores the value of `variable` if its name matches and no earlier variable had this name.
+/// Stores the value of `variable` if its name matches and no earlier variable had this name. Most variables are
+/// others', so the first byte is compared without a call.
 fn take<'a>(place: &mut Option<&'a CStr>, variable: &'a CStr, name: &[u8]) {
-    if place.is_some() || !variable.to_bytes().starts_with(name) {
+    let bytes = variable.to_bytes();
+    if bytes.first() != name.first() || place.is_some() || !bytes.starts_with(name) {
         return;
     }
     let value = variable.to_bytes_with_nul().get(name.len()..).and_then(|value| CStr::from_bytes_with_nul(value).ok());

@@ -35,7 +35,10 @@ pub(super) fn remove(with_side_file: bool) {
     if with_side_file {
         remove_if(|| names::name_beside(&[names::SIDE]), is_side_file);
     }
-    remove_if(|| names::name_beside(&[b".objects"]), remove_named);
+    // gmon-run's directory has no files of earlier runtimes.
+    if !cfg!(feature = "preload") {
+        remove_if(|| names::name_beside(&[b".objects"]), remove_named);
+    }
 }
 
 /// Removes a file of this user if `is_it` says so. `name` makes the name anew each time.

@@ -96,7 +96,7 @@ impl LaterObjects {
     #[inline(never)]
     unsafe fn find(self, memory: &impl Memory, pc: usize) -> Option<Object<'static>> {
         // SAFETY: the caller's promise.
-        unsafe { in_place::object(Image::at(memory, self.base(memory, pc)?)?, memory) }
+        unsafe { in_place::object(Image::at(memory, self.base(memory, pc)?)?, memory, false) }
     }
 
     /// The address of the first byte of the last object that begins at or before an address; 0 if there is none.
@@ -131,7 +131,7 @@ impl LaterObjects {
     ) -> Option<Description> {
         let (entry, bias) = self.entry(memory, pc)?;
         let image = Image::at(memory, bias)?;
-        let code = image.parts(memory)?.code;
+        let code = image.parts(memory, false)?.code;
         if !code.contains(&pc) {
             return None;
         }

@@ -100,7 +100,7 @@ impl TableCopies {
         base: usize,
         pc: usize,
     ) -> Option<&'static Object<'static>> {
-        let parts = Image::at(memory, base)?.parts(memory).filter(|parts| parts.code.contains(&pc))?;
+        let parts = Image::at(memory, base)?.parts(memory, false).filter(|parts| parts.code.contains(&pc))?;
         let added = TableCopy::make(&parts)?;
         let place = |copy: &&AtomicPtr<TableCopy>| {
             // SAFETY: as for `find`.
@@ -247,7 +247,7 @@ mod tests {
             let none = copies.find(here());
             let added = copies.find_or_add(&CopiedByKernel, base, here()).unwrap();
             let image = Image::at(&CopiedByKernel, base).unwrap();
-            (none, added, copies.find(here()).unwrap(), in_place::object(image, &CopiedByKernel).unwrap())
+            (none, added, copies.find(here()).unwrap(), in_place::object(image, &CopiedByKernel, false).unwrap())
         };
         assert!(none.is_none());
         assert_eq!([added.start(), found.start()], [own.start(); 2]);

@@ -181,7 +181,7 @@ fn at_start() -> AnyMemory<'static, impl Memory> {
 /// The object must be loaded, and stay loaded as long as the result is used.
 pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Option<Object<'static>> {
     // SAFETY: the caller's promise.
-    unsafe { in_place::object(Image { bias, segments, number }, &at_start()) }
+    unsafe { in_place::object(Image { bias, segments, number }, &at_start(), true) }
 }
 
 /// The object whose first byte is at an address: see [`object`].
@@ -192,7 +192,7 @@ pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Opti
 pub(crate) unsafe fn object_at(base: usize) -> Option<Object<'static>> {
     let memory = at_start();
     // SAFETY: the caller's promise.
-    unsafe { in_place::object(Image::at(&memory, base)?, &memory) }
+    unsafe { in_place::object(Image::at(&memory, base)?, &memory, true) }
 }
 
 /// Publishes the objects for walks.

@@ -64,10 +64,10 @@ impl Image {
     }
 
     /// Where the parts of the object are. The result is `None` if the object has no code or if its headers cannot be
-    /// read.
+    /// read. `is_loaded` says that no part of the object can be missing, so no page of its tables is touched.
     #[must_use]
     #[inline(never)]
-    pub fn parts(self, memory: &impl Memory) -> Option<Parts> {
+    pub fn parts(self, memory: &impl Memory, is_loaded: bool) -> Option<Parts> {
         let (mut start, mut end, mut header) = (usize::MAX, 0, None);
         for index in 0..self.number.min(MOST_SEGMENTS) {
             let segment = self.segment(memory, index)?;
@@ -80,17 +80,20 @@ impl Image {
         if start >= end {
             return None;
         }
-        let section = |header| self.section(memory, header).map(|segment| (header, segment.start..segment.end));
+        let section =
+            |header| self.section(memory, header, is_loaded).map(|segment| (header, segment.start..segment.end));
         Some(Parts { code: start..end, tables: header.and_then(section) })
     }
 
     /// The loaded segment with an address, if the segment can be read.
-    fn section(self, memory: &impl Memory, address: usize) -> Option<Segment> {
+    fn section(self, memory: &impl Memory, address: usize, is_loaded: bool) -> Option<Segment> {
         let mut all = (0..self.number.min(MOST_SEGMENTS)).map_while(|index| self.segment(memory, index));
         let found =
             all.find(|segment| segment.kind == SEGMENT_LOAD && (segment.start..segment.end).contains(&address))?;
-        memory.read(found.start)?;
-        memory.read(found.end.checked_sub(size_of::<usize>())?)?;
+        if !is_loaded {
+            memory.read(found.start)?;
+            memory.read(found.end.checked_sub(size_of::<usize>())?)?;
+        }
         Some(found)
     }
 
@@ -157,7 +160,7 @@ mod tests {
     }
 
     fn parts(memory: &Made) -> Option<Parts> {
-        Image::at(memory, BASE)?.parts(memory)
+        Image::at(memory, BASE)?.parts(memory, false)
     }
 
     const TABLES: (u32, u32, usize, usize) = (SEGMENT_INDEX, READABLE, 0x4020, 0x10);

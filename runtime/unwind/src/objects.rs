@@ -12,8 +12,9 @@ use super::memory::Memory;
 pub struct Object<'a> {
     code: Addresses,
     section: Section<'a>,
-    /// `None` if the object has no index, or one of an unknown form.
-    index: Option<Index>,
+    /// The offset of the index in the section; `None` if the object has no index. The index is read when a rule is
+    /// wanted: most processes that end soon want none, and need no page of the tables.
+    header: Option<usize>,
 }
 
 /// A range of addresses that can be copied.
@@ -31,8 +32,7 @@ impl<'a> Object<'a> {
     /// its functions have no rules.
     #[must_use]
     pub fn new(code: Range<usize>, section: Section<'a>, header: Option<usize>) -> Object<'a> {
-        let index = header.and_then(|offset| Index::read(section, offset));
-        Object { code: Addresses { start: code.start, end: code.end }, section, index }
+        Object { code: Addresses { start: code.start, end: code.end }, section, header }
     }
 
     /// The first address of the object's code.
@@ -55,13 +55,18 @@ impl<'a> Object<'a> {
 
     /// The address of the function with a program counter, if the object has an index of its functions.
     pub(super) fn function(&self, pc: usize) -> Option<usize> {
-        self.index?.function(self.section, pc)
+        self.index()?.function(self.section, pc)
     }
 
     /// The rule at a program counter.
     #[must_use]
     pub fn rule<A: Architecture>(&self, pc: usize) -> Option<Found<'a>> {
-        self.index?.find::<A>(self.section, pc)
+        self.index()?.find::<A>(self.section, pc)
+    }
+
+    /// The index; `None` if there is none, or one of an unknown form.
+    fn index(&self) -> Option<Index> {
+        Index::read(self.section, self.header?)
     }
 }
 

@@ -35,7 +35,7 @@ pub fn tables(input: &[u8]) {
         }
         let words = Words(bytes);
         let image = Image::at(&words, 0).unwrap_or(Image { bias: 0, segments: header, number: 3 });
-        if let Some(parts) = image.parts(&words) {
+        if let Some(parts) = image.parts(&words, false) {
             assert!(!parts.code.is_empty());
             assert!(parts.tables.is_none_or(|(index, segment)| segment.contains(&index)));
         }

@@ -251,7 +251,8 @@ fn workers_that_give_up_their_rights_leave_profiles() {
         return;
     }
     let (place, program) = launched("workers");
-    for function in ["setuid", "seteuid", "setreuid", "setresuid", "syscall"] {
+    let functions = ["setuid", "seteuid", "setreuid", "setresuid", "SYS_setuid", "SYS_setreuid", "SYS_setresuid"];
+    for function in functions {
         let output = place.run(&[]).args([&program, "worker", function]).output().unwrap();
         assert_eq!((output.status.code(), &output.stderr[..]), (Some(5), &b""[..]), "{function}: {output:?}");
         let directory = fs::metadata(place.path().join("gmon.run")).unwrap();

@@ -3,7 +3,7 @@
 //! place.
 
 use core::arch::global_asm;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 use core::mem;
 use core::ptr;
 
@@ -39,9 +39,10 @@ unsafe extern "C" fn begin_loaded(argc: c_int, argv: *const *const c_char, envp:
     let (start, end) = program::text();
     // SAFETY: glibc passes the environment of the process's start; musl passes nothing, and has set its own.
     let variables = unsafe { if is_glibc { strings(envp) } else { strings(environ) } };
-    let is_once = variables.clone().any(|variable| variable.to_bytes() == ONCE);
-    let is_unwanted = start == end || program::has_start_object() || has_new_filter(variables);
-    if is_once {
+    let mut wishes = Wishes { is_once: false, filters: None };
+    variables.for_each(|variable| wishes.read(variable.to_bytes()));
+    let is_unwanted = start == end || program::has_start_object() || wishes.has_new_filter();
+    if wishes.is_once {
         // SAFETY: as above; the strings are the process's own, and nobody else reads them yet.
         unsafe { forget_object(if is_glibc { envp } else { environ }) };
     }
@@ -56,8 +57,28 @@ unsafe extern "C" fn begin_loaded(argc: c_int, argv: *const *const c_char, envp:
     unsafe { __cxa_atexit(finish_loaded, ptr::null_mut(), ptr::null_mut()) };
 }
 
-/// The variable by which gmon-run says that only the first program is profiled.
-const ONCE: &[u8] = b"GMON_RUN_ONCE=1";
+/// What gmon-run says to the runtime of each program.
+struct Wishes {
+    /// Whether only the first program is profiled.
+    is_once: bool,
+    /// The number of system-call filters that gmon-run has itself: a container has filters that all its processes have.
+    filters: Option<u32>,
+}
+
+impl Wishes {
+    /// Reads a variable. Environments may be long, so each variable is compared with the common beginning only.
+    fn read(&mut self, variable: &[u8]) {
+        let Some(wish) = variable.strip_prefix(b"GMON_RUN_") else { return };
+        self.is_once |= wish == b"ONCE=1";
+        self.filters = self.filters.or_else(|| wish.strip_prefix(b"FILTERS=").and_then(decimal));
+    }
+
+    /// Whether the process is behind a filter that gmon-run was not behind: a program installed the filter and executed
+    /// this program. The filter may end the process at any call that this program does not need.
+    fn has_new_filter(&self) -> bool {
+        inherited_filters().is_some_and(|filters| filters > self.filters.unwrap_or(0))
+    }
+}
 
 /// Removes the runtime's object, which is the last, from the list of objects that the dynamic linker loads into other
 /// programs.
@@ -73,17 +94,6 @@ unsafe fn forget_object(variables: *const *const c_char) {
         // SAFETY: the position is in the string, which may be written to.
         unsafe { variable.as_ptr().cast_mut().add(others).write(0) };
     }
-}
-
-/// The variable in which gmon-run says how many system-call filters it has itself: a container has filters that all its
-/// processes have.
-const FILTERS: &[u8] = b"GMON_RUN_FILTERS=";
-
-/// Whether the process is behind a filter that gmon-run was not behind: a program installed the filter and executed
-/// this program. The filter may end the process at any call that this program does not need.
-fn has_new_filter<'a>(mut variables: impl Iterator<Item = &'a CStr>) -> bool {
-    let permitted = variables.find_map(|variable| variable.to_bytes().strip_prefix(FILTERS)).and_then(decimal);
-    inherited_filters().is_some_and(|filters| filters > permitted.unwrap_or(0))
 }
 
 /// Ends profiling.

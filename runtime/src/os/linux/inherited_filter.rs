@@ -11,10 +11,11 @@ use crate::text::decimal;
 pub(crate) fn inherited_filters() -> Option<u32> {
     let file = CURRENT.open_regular_for_reading(c"/proc/self/status").ok()?;
     let mut lines = Lines::new();
-    let mut bytes = [0; 512];
+    let mut bytes = [0; 2048];
     let mut length = 0;
-    // The file has the groups of the user, which may be many, so it is read in parts.
-    while let Ok(number) = file.read_at(&mut bytes, length)
+    // The file has the groups of the user, which may be many, so it is read in parts. Most files are shorter than one.
+    while lines.number.is_none()
+        && let Ok(number) = file.read_at(&mut bytes, length)
         && let Some(part) = bytes.get(..number).filter(|part| !part.is_empty())
     {
         length += number;

@@ -2,6 +2,9 @@
 
 /// The default rate, in samples per second.
 pub(super) const DEFAULT_RATE: u32 = 100;
+/// The highest default rate of CPU time in a program that gmon-run profiles. docs/BENCHMARKS.md has the cost of a
+/// sample: this rate costs less than half a percent.
+const RATE_OF_ANY_PROGRAM: u32 = 250;
 
 /// The highest rate that a user may ask for; above this rate the program would mostly be busy with samples.
 pub(crate) const HIGHEST_RATE: u32 = 10_000;
@@ -53,7 +56,8 @@ pub(super) struct Plan {
 
 /// Plans for a kernel that checks timers of CPU time `ticks` times per second.
 pub(super) fn plan(wish: &Wish, ticks: u32) -> Plan {
-    let rate = wish.rate.unwrap_or(DEFAULT_RATE);
+    let rate =
+        wish.rate.unwrap_or(if cfg!(feature = "preload") { rate_by_default(wish.wall, ticks) } else { DEFAULT_RATE });
     if wish.wall {
         let is_other_sampler = wish.sampler.is_some_and(|sampler| sampler != Sampler::Timer);
         // Timers of wall-clock time do not wait for a kernel tick.
@@ -65,6 +69,12 @@ pub(super) fn plan(wish: &Wish, ticks: u32) -> Plan {
     Plan { sampler, rate: possible, wall: false, is_other_sampler: false, is_lower_rate: possible < rate }
 }
 
+/// The rate in a program that gmon-run profiles, if the user wants none. Timers reach the rate, so it needs no right.
+/// Real time costs sleeping threads too, of which there may be many.
+fn rate_by_default(wall: bool, ticks: u32) -> u32 {
+    if wall { DEFAULT_RATE } else { RATE_OF_ANY_PROGRAM.min(ticks) }
+}
+
 /// Plans for a system without rings.
 pub(super) fn without_ring(plan: &Plan, ticks: u32) -> Plan {
     Plan { sampler: Sampler::Timer, rate: plan.rate.min(ticks), ..*plan }
@@ -73,6 +83,13 @@ pub(super) fn without_ring(plan: &Plan, ticks: u32) -> Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_default_rate_of_any_program_is_one_that_timers_reach() {
+        let rates = [100, 250, 300, 1000].map(|ticks| rate_by_default(false, ticks));
+        assert_eq!(rates, [100, 250, 250, 250]);
+        assert_eq!(rate_by_default(true, 1000), DEFAULT_RATE);
+    }
 
     fn planned(rate: Option<u32>, wall: bool, sampler: Option<Sampler>) -> (Sampler, u32, bool, bool) {
         let plan = plan(&Wish { rate, wall, sampler }, 250);
