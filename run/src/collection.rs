@@ -12,7 +12,9 @@ use std::sync::Mutex;
 
 use gmon::side_file::{self, Checksum, SideFile};
 use gmon::{Accumulator, DataModel, Encoding, Form, Order, Profile};
-use rustix::process::{Pid, test_kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open, test_kill_process};
 
 use crate::arguments::{Arguments, Children};
 use crate::directory;
@@ -269,14 +271,37 @@ fn store(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(new, path)
 }
 
-/// Whether a process with this number is there.
+/// Whether a process with this number has not ended. A process that has ended keeps the number until somebody waits for
+/// the process, which the first process of some containers does late.
 fn is_there(process: i32) -> bool {
-    Pid::from_raw(process).is_some_and(|process| test_kill_process(process) != Err(rustix::io::Errno::SRCH))
+    let Some(process) = Pid::from_raw(process) else { return false };
+    match pidfd_open(process, PidfdFlags::empty()) {
+        // The descriptor is readable when the process has ended.
+        Ok(descriptor) => poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&Timespec::default())) == Ok(0),
+        Err(Errno::SRCH) => false,
+        // The kernel has no such descriptors, or forbids them.
+        Err(_) => test_kill_process(process) != Err(Errno::SRCH),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_has_ended_is_not_there_although_nobody_has_waited_for_it() {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let number = i32::try_from(child.id()).unwrap();
+        let has_ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(Pid::from_raw(number).unwrap()), has_ended).unwrap().unwrap();
+        assert!(!is_there(number));
+        assert!(test_kill_process(Pid::from_raw(number).unwrap()).is_ok(), "the number is in use");
+        child.wait().unwrap();
+        assert!(!is_there(number));
+        assert!(is_there(i32::try_from(std::process::id()).unwrap()));
+        assert!(!is_there(0));
+    }
 
     /// A directory for the files of a test, and a collection in it.
     fn collection(name: &str) -> (PathBuf, Collection) {
