@@ -69,7 +69,7 @@ EOF
 
 \`cargo bench --package gmon-tests --bench stacks_of_programs\` runs programs with \`gmon-run\`. The table has the share of samples whose stacks
 are whole, up to \`_start\` or the start of a thread, and where the others are cut: the innermost function without a caller, the code of the
-reason ([side-file.md](side-file.md)), and the number of samples.
+reason ([side-file.md](side-file.md)), and the number of samples. "Measured by hand" has the reasons in words.
 
 EOF
     "$cargo" bench --quiet --package gmon-tests --bench stacks_of_programs

@@ -19,7 +19,7 @@ use crate::message::say;
 pub(crate) struct Arguments {
     /// Take N samples in each second of CPU time (default: 250, or the rate of the kernel's ticks if that is lower;
     /// with --wall 100)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) hz: Option<u32>,
 
     /// Sample by the clock on the wall, also while threads wait

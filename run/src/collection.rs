@@ -277,7 +277,7 @@ fn is_there(process: i32) -> bool {
     let Some(process) = Pid::from_raw(process) else { return false };
     match pidfd_open(process, PidfdFlags::empty()) {
         // The descriptor is readable when the process has ended.
-        Ok(descriptor) => poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&Timespec::default())) == Ok(0),
+        Ok(descriptor) => poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&Timespec::default())) != Ok(1),
         Err(Errno::SRCH) => false,
         // The kernel has no such descriptors, or forbids them.
         Err(_) => test_kill_process(process) != Err(Errno::SRCH),

@@ -79,7 +79,6 @@ fn claim(path: &Path) -> io::Result<(PathBuf, File)> {
         return Err(io::Error::other("it has files of others"));
     }
     // The marker may be a link that somebody else has made: the link is not followed.
-
     let marker = File::options()
         .write(true)
         .create(true)

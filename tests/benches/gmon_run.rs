@@ -39,7 +39,7 @@ fn main() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unchanged");
     fs::create_dir_all(&directory).unwrap();
     gmon_tests::start_objects();
-    if words.iter().all(|word| word == "short") {
+    if is_wanted("short") {
         short(&directory);
         println!();
     }
@@ -98,7 +98,7 @@ fn short(directory: &Path) {
     let command = ["sh", "-c", &script].map(str::to_owned);
     let mut least = [f64::INFINITY; 2];
     for _ in 0..turns {
-        for (least, rate) in least.iter_mut().zip([None, Some("100")]) {
+        for (least, rate) in least.iter_mut().zip([None, Some("250")]) {
             let start = Instant::now();
             run(directory, rate, &command);
             *least = least.min(start.elapsed().as_secs_f64() * 1e3 / processes as f64);
@@ -139,7 +139,7 @@ fn single(directory: &Path) {
 
 /// The variables that gmon-run sets.
 fn environment(directory: &Path) -> Vec<(String, String)> {
-    let output = command(directory, Some("100"), &["env".to_owned()]).stdout(Stdio::piped()).output().unwrap();
+    let output = command(directory, Some("250"), &["env".to_owned()]).stdout(Stdio::piped()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let variables = text.lines().filter_map(|line| line.split_once('='));
     let is_set = |name: &str| name == "LD_PRELOAD" || name.starts_with("GMON_");

@@ -108,15 +108,34 @@ impl StackTree {
 
     /// The stacks, with all threads; `None` if no sample has a stack.
     pub(super) fn finish(self, threads: Vec<Thread>) -> Option<Stacks> {
-        if self.nodes.iter().all(|node| node.ticks == 0) {
+        // The ticks of each node and of all nodes below. A node without any ticks is a walk that was under way, or code
+        // of which the runtime wanted the number. The node would make functions and arcs without time.
+        let mut whole: Vec<u64> = self.nodes.iter().map(|node| node.ticks).collect();
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            let below = whole.get(at).copied().unwrap_or(0);
+            if let Some(sum) = node.parent.and_then(|parent| whole.get_mut(parent as usize)) {
+                *sum = sum.saturating_add(below);
+            }
+        }
+        if whole.iter().all(|ticks| *ticks == 0) {
             return None;
         }
         let mut stacks = Stacks::new();
         for thread in threads {
             stacks.add_thread(thread);
         }
-        for Node { parent, place, ticks } in self.nodes {
-            stacks.push(parent, place, ticks);
+        // The number of each node among those with ticks.
+        let numbers: Vec<u32> = whole
+            .iter()
+            .scan(0, |next, ticks| {
+                let number = *next;
+                *next += u32::from(*ticks > 0);
+                Some(number)
+            })
+            .collect();
+        for (Node { parent, place, ticks }, _) in self.nodes.into_iter().zip(&whole).filter(|(_, whole)| **whole > 0) {
+            // The parent has at least the ticks of its children.
+            stacks.push(parent.and_then(|parent| numbers.get(parent as usize).copied()), place, ticks);
         }
         self.cuts.into_iter().for_each(|(reason, ticks)| stacks.add_cut(reason, ticks));
         Some(stacks)
@@ -150,6 +169,9 @@ mod tests {
             side.add_thread(Thread::new(thread, b"name"));
             let level = side.add_context(None, place(THREAD, thread), 0).unwrap();
             let main = side.add_context(Some(level), place(PROGRAM, 0x10), ticks).unwrap();
+            // A walk that was under way has no ticks.
+            let under_way = side.add_context(Some(main), place(PROGRAM, 0x30), 0).unwrap();
+            side.add_context(Some(under_way), place(PROGRAM, 0x40), 0).unwrap();
             side.add_context(Some(main), place(3, 0x20), ticks).unwrap();
             side.add_context(Some(main), place(KERNEL, 0), 1).unwrap();
             let cut = side.add_context(Some(level), CutReason::NO_TABLE.place(), 0).unwrap();

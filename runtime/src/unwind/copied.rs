@@ -34,7 +34,8 @@ pub struct CopiedStack<'a> {
     /// The number of bytes that the kernel was asked for. The kernel copies only pages that are in memory, up to the
     /// first other page.
     pub wanted: usize,
-    /// The node of the code at which this thread reads the copies; 0 if it is not known.
+    /// The node of the program's code that the signal interrupted in whose handler this thread reads the ring; 0
+    /// outside of a handler.
     pub reader: u32,
     /// Whether a walk needed bytes that the kernel left out. A walk sets this.
     pub is_incomplete: Cell<bool>,

@@ -41,8 +41,8 @@ pub trait Architecture {
     /// starts at `pc`.
     fn ends_coroutine(memory: &impl Memory, pc: usize, is_start: bool) -> bool;
 
-    /// Whether `pc` is the address to which the outermost function of a goroutine returns: the runtime of Go makes this
-    /// frame, which no call has made.
+    /// Whether `pc` is the address to which the outermost function of a goroutine returns. Go's runtime writes this
+    /// return address itself; no call instruction is before the address.
     fn ends_goroutine(_: &impl Memory, _: usize) -> bool {
         false
     }

@@ -1,9 +1,10 @@
 //! Chains of frame records that are believed as a whole.
 //!
 //! Programs generate code while they run. No object has this code, so a return address in the code proves nothing, and
-//! no table and no search for an instruction near by tells whether the code keeps a frame pointer. And a function that
-//! calls another on a stack of its own, as Go does for C, has its frame record on the stack that it has left. There a
-//! record counts only if the records behind it lead to code of an object.
+//! no table and no search for an instruction near by tells whether the code keeps a frame pointer. A function may also
+//! switch to another stack and call another function there, as Go does to call C. The called function's frame pointer
+//! then leads to a record on the first stack. In both cases a record counts only if the next records, toward the
+//! outermost function, lead to code of an object.
 
 use core::ops::Range;
 
@@ -34,36 +35,38 @@ pub(super) fn record<A: Architecture>(memory: &impl Memory, record: usize) -> Op
     Some((above, memory.read(record.checked_add(size_of::<usize>())?)? & A::ADDRESS_BITS))
 }
 
-/// Whether the records from this one on lead to code of an object. `is_known` says whether an object has the code at an
-/// address.
+/// The last record that was read, if the records from this one on lead to code of an object. Data may look like any
+/// number of records of generated code, so [`MOST_RECORDS`] records prove nothing. `is_known` says whether an object
+/// has the code at an address.
 #[inline(never)]
 pub(super) fn lead_out<A: Architecture>(
     memory: &impl Memory,
     first: usize,
     on: On,
     is_known: impl Fn(usize) -> bool,
-) -> bool {
+) -> Option<usize> {
     let mut at = first;
     for number in 0..MOST_RECORDS {
-        let Some((above, pc)) = record::<A>(memory, at) else { return false };
+        let (above, pc) = record::<A>(memory, at)?;
         let is_known = is_known(pc.wrapping_sub(1));
         if !is_known && on == On::OtherStack {
-            return false;
+            return None;
         }
         let follows_call = if is_known { A::follows_call(memory, pc) } else { is_generated(memory, first..at, pc) };
         if is_known && follows_call && on == On::SameStack {
-            return true;
+            return Some(at);
         }
         if above == 0 {
-            return is_known && number > 0 && (follows_call || A::ends_goroutine(memory, pc));
+            let is_end = is_known && number > 0 && (follows_call || A::ends_goroutine(memory, pc));
+            return is_end.then_some(at);
         }
         let next = above.wrapping_sub(A::RECORD_BELOW);
         if !follows_call || next <= at || next - at > LARGEST_DISTANCE {
-            return false;
+            return None;
         }
         at = next;
     }
-    false
+    None
 }
 
 /// Whether an address can be one to which generated code returns. Interpreters make such addresses without a call, as
@@ -84,8 +87,12 @@ mod tests {
     /// Where a goroutine ends.
     const END: usize = CODE + 0x80;
 
-    fn lead(memory: &Made, on: On) -> bool {
+    fn last(memory: &Made, on: On) -> Option<usize> {
         lead_out::<X86_64>(memory, STACK, on, |pc| (CODE..OTHER).contains(&pc))
+    }
+
+    fn lead(memory: &Made, on: On) -> bool {
+        last(memory, on).is_some()
     }
 
     /// A chain of records with these return addresses, 32 bytes each, and the frame pointer of the last.
@@ -133,9 +140,10 @@ mod tests {
         let mut calls = vec![generated; MOST_RECORDS as usize - 1];
         calls.push(known);
         chain(&mut memory, &calls, 0);
-        assert!(lead(&memory, On::SameStack));
+        let end = STACK + 32 * (MOST_RECORDS as usize - 1);
+        assert_eq!(last(&memory, On::SameStack), Some(end));
         calls.insert(0, generated);
         chain(&mut memory, &calls, 0);
-        assert!(!lead(&memory, On::SameStack));
+        assert_eq!(last(&memory, On::SameStack), None);
     }
 }

@@ -50,8 +50,10 @@ pub struct Walk<'a, A, O, M, const N: usize> {
     bottom: usize,
     /// A frame that may be a level of a deep recursion.
     level: Option<Level>,
-    /// The next frame record of a chain that is believed as a whole; 0 if there is none.
+    /// The address of the next frame record, if [`lead_out`] has found the chain of records right so far; 0 otherwise.
     believed: usize,
+    /// The last frame record of this chain that `lead_out` has read.
+    checked: usize,
     ending: Option<Ending>,
     architecture: PhantomData<A>,
 }
@@ -88,6 +90,7 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
             bottom: 0,
             level: None,
             believed: 0,
+            checked: 0,
             ending: None,
             architecture: PhantomData,
         }
@@ -134,7 +137,7 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         let pc = self.tables.signals.program_counter(self.memory, context).ok_or(UNREADABLE)?;
         self.check(sp, true)?;
         (self.pc, self.sp, self.fp, self.base) = (pc, sp, fp, Some(base));
-        (self.is_exact, self.context) = (true, Some(context));
+        (self.is_exact, self.context, self.believed) = (true, Some(context), 0);
         (self.slot, self.bottom) = (0, sp);
         self.look_up_interrupted(pc);
         Ok(())
@@ -184,6 +187,7 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         let outermost = self.level.replace(here).and_then(|level| search.outermost(level, here));
         if let Some(Level { sp, fp, .. }) = outermost {
             (self.sp, self.fp, self.base, self.level, self.slot) = (sp, fp, None, None, 0);
+            self.believed = 0;
         }
     }
 
@@ -406,9 +410,10 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
 
     /// Whether a word is an address after a call in code that no object has, as the interrupted code.
     fn is_in_generated(&self, link: Option<usize>) -> bool {
-        let is_generated = |pc: usize| !self.is_known(pc.wrapping_add(1));
-        let mut links = link.into_iter().map(|link| link & A::ADDRESS_BITS);
-        links.any(|pc| is_generated(self.pc) && is_generated(pc) && A::follows_call(self.memory, pc))
+        !self.is_known(self.pc.wrapping_add(1))
+            && link
+                .map(|link| link & A::ADDRESS_BITS)
+                .is_some_and(|pc| !self.is_known(pc) && A::follows_call(self.memory, pc))
     }
 
     /// The address of the frame record.
@@ -429,7 +434,9 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         }
         let (above, pc) = record::<A>(self.memory, at).ok_or(NO_TABLE)?;
         let sp = at.wrapping_add(2 * size_of::<usize>());
-        let keeps_record = at >= self.sp && A::keeps_frame_pointer(self.memory, self.pc);
+        // A record that was read needs no search for an instruction.
+        let is_checked = O::FOLLOWS_RECORDS && self.continues(at) && at <= self.checked;
+        let keeps_record = !is_checked && at >= self.sp && A::keeps_frame_pointer(self.memory, self.pc);
         if !(keeps_record && (pc == 0 || self.is_return(Some(pc), sp))) {
             if !O::FOLLOWS_RECORDS {
                 return Err(NO_TABLE);
@@ -439,21 +446,36 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         Ok(Returning { sp, fp: above, base: None, link: Some(pc) })
     }
 
-    /// Checks a frame record whose return address is in no object, or which is on another stack, by the records behind
-    /// it.
+    /// Whether a frame record is the next one of a chain that is right so far.
+    fn continues(&self, at: usize) -> bool {
+        self.believed != 0 && at == self.believed
+    }
+
+    /// Checks a frame record whose return address is in no object, or which is on another stack, by the next records.
     fn believe(&mut self, at: usize, above: usize, pc: usize, keeps_record: bool) -> Result<(), Ending> {
-        let is_believed = at == self.believed;
-        if above == 0 && (is_believed || keeps_record) && self.is_known(pc) && A::ends_goroutine(self.memory, pc) {
+        let continues = self.continues(at);
+        if above == 0 && (continues || keeps_record) && self.is_known(pc) && A::ends_goroutine(self.memory, pc) {
             return Err(Ending::Outermost);
         }
-        let leads = |on| lead_out::<A>(self.memory, at, on, |pc| self.is_known(pc.wrapping_add(1)));
-        let is_near = at.checked_sub(self.sp).is_some_and(|distance| distance < LARGEST_DISTANCE);
-        let is_generated = || !self.is_known(self.pc.wrapping_add(usize::from(self.is_exact)));
-        let is_right = is_believed
-            || at < self.sp && leads(On::OtherStack)
-            || is_near && (keeps_record || is_generated()) && leads(On::SameStack);
-        self.believed = above.wrapping_sub(A::RECORD_BELOW);
-        if is_right { Ok(()) } else { Err(Ending::Cut(Cut::NoTable)) }
+        if !continues || at > self.checked {
+            let last = |on| lead_out::<A>(self.memory, at, on, |pc| self.is_known(pc.wrapping_add(1)));
+            let is_near = at.checked_sub(self.sp).is_some_and(|distance| distance < LARGEST_DISTANCE);
+            let is_generated = || !self.is_known(self.pc.wrapping_add(usize::from(self.is_exact)));
+            // An object's function without a table may keep data in the register. Generated code calls such a function.
+            let is_call = (continues || keeps_record) && A::follows_call(self.memory, pc);
+            // Behind a function that keeps data in the register, old records of a stack may still lead to its end.
+            let last = if at < self.sp {
+                A::keeps_frame_pointer(self.memory, self.pc).then(|| last(On::OtherStack)).flatten()
+            } else if is_near && (is_call || is_generated()) {
+                last(On::SameStack)
+            } else {
+                None
+            };
+            self.checked = last.ok_or(Ending::Cut(Cut::NoTable))?;
+        }
+        // A chain ascends. The last record may lead anywhere.
+        self.believed = Some(above.wrapping_sub(A::RECORD_BELOW)).filter(|next| *next > at).unwrap_or(0);
+        Ok(())
     }
 }
 

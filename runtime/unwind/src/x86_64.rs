@@ -16,7 +16,7 @@ const MOV_RSP_RBP: usize = 0xe5_8948;
 const PUSH_AND_MOV: u32 = 0xe589_4855;
 const PUSH_AND_MOV_BACKWARD: u32 = 0xec8b_4855;
 /// How functions of Go set the frame pointer: `mov %rbp, offset(%rsp); lea offset(%rsp), %rbp`, with offsets of one
-/// byte and of four bytes. Without the offsets, and the distance of the two instructions.
+/// byte and of four bytes. Each entry has the two instructions without their offsets, and the distance between them.
 const GO: [(u32, u32, usize); 2] = [(0x246c_8948, 0x246c_8d48, 5), (0x24ac_8948, 0x24ac_8d48, 8)];
 const NOP_AND_CALL: usize = 0xe890;
 const MOV_RBX_RSP: usize = 0xdc_8948;

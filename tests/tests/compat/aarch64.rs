@@ -146,9 +146,10 @@ fn the_object_of_gmon_run() {
     assert_eq!(printed, "30\n");
     let words = ["--format=folded", &place("program"), profile.to_str().unwrap()];
     let folded = tool(gmon_tests::gprof().to_str().unwrap(), &words);
-    let [first, second] = folded.lines().collect::<Vec<_>>()[..] else { panic!("{folded}") };
-    assert!(first.ends_with(";constructor;called_by_constructor 30"), "{folded}");
-    assert!(second.starts_with("_start;") && second.ends_with(";destructor;called_by_destructor 20"), "{folded}");
+    // The timer may take another sample elsewhere.
+    let has = |start: &str, end: &str| folded.lines().any(|line| line.starts_with(start) && line.ends_with(end));
+    assert!(has("", ";constructor;called_by_constructor 30"), "{folded}");
+    assert!(has("_start;", ";destructor;called_by_destructor 20"), "{folded}");
 }
 
 #[test]

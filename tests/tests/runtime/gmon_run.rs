@@ -393,12 +393,15 @@ fn programs_of_other_c_libraries_and_of_sanitizers_start() {
         let (profile, side) = place.profile();
         check_time(&profile, &side, 3);
     }
-    for sanitizer in ["address", "thread"] {
-        let program = place.compile("preloaded.c", "cc", &["-pthread", &format!("-fsanitize={sanitizer}")]);
+    let sanitizers = ["address", "thread"].map(|name| (name, [None, Some(format!("-static-lib{}san", &name[..1]))]));
+    for (sanitizer, flag) in sanitizers.into_iter().flat_map(|(name, flags)| flags.map(|flag| (name, flag))) {
+        let flags = [Some("-pthread".to_owned()), Some(format!("-fsanitize={sanitizer}")), flag];
+        let flags: Vec<&str> = flags.iter().flatten().map(String::as_str).collect();
+        let program = place.compile("preloaded.c", "cc", &flags);
         let script = format!("{} code 3", program.display());
         for words in [&[program.to_str().unwrap(), "code", "3"][..], &["sh", "-c", &script]] {
             let output = place.run(&[]).args(words).output().unwrap();
-            assert_eq!(output.status.code(), Some(3), "{sanitizer}: {output:?}");
+            assert_eq!(output.status.code(), Some(3), "{flags:?}: {output:?}");
         }
     }
 }
@@ -429,7 +432,7 @@ fn installed_programs_print_and_end_the_same_and_their_profiles_have_all_of_thei
         plain.args(["-c", line]);
         let expected = run(plain);
         assert_ne!(expected.status.code(), Some(127), "{line}: {expected:?}");
-        // A high rate gives samples to short programs too.
+        // The default rate, also where the kernel's ticks are less frequent.
         let found = place.run(&["--hz=250"]).args(["bash", "-c", line]).output().unwrap();
         assert_eq!(found, expected, "{line}");
         for (name, path) in place.profiles() {

@@ -64,7 +64,8 @@ fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: 
     let firsts = (threads * worth.ceil()).min(met * worth + DEVIATIONS * (met * variance).sqrt());
     let most = cpu_time * f64::from(rate) + firsts;
     assert!((all as f64) <= most, "{what}: {all} ticks, expected {most:.1} at most in {cpu_time} seconds: {printed}");
-    // No time is lost either, where a thread lives for many periods: at most a tick at the start and two at the end.
+    // No time is lost either, where a thread lives for many periods and ends when the kernel has looked: at most a tick
+    // at the start and two at the end.
     if microseconds >= LONG {
         let least = cpu_time * f64::from(rate) - 3.0 * threads;
         assert!(

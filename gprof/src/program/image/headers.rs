@@ -181,7 +181,7 @@ fn unread<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8], with_code: bool) -
         let offset = entry.wrapping_sub(section.sh_addr(endian).into());
         if section.sh_flags(endian).contains(elf::SHF_EXECINSTR) && offset < range.end - range.start {
             let start = range.start + offset;
-            start_code = start..range.end.min(start.saturating_add(start_code::LONGEST_WITH_MAIN));
+            start_code = start..range.end.min(start.saturating_add(start_code::LONGEST_WITH_JUMP));
         }
         if is_unread(section) && range.end - range.start >= SMALL { holes.push(range) } else { needed.push(range) }
     }

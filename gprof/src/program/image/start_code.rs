@@ -1,8 +1,10 @@
 //! Finds `_start` and `main` in a stripped program: the start-up code at the program's entry passes the address of
 //! `main` to the C library.
 
+use std::ops::Range;
+
 use object::elf;
-use object::read::elf::{FileHeader, Rela, SectionHeader};
+use object::read::elf::{FileHeader, ProgramHeader, Rela, SectionHeader};
 use object::{Endianness, pod};
 
 use super::elf::File;
@@ -11,28 +13,52 @@ use super::machine_code::{Code, Machine, distance_aarch64};
 /// The longest start-up code in which gprof looks for the address of `main`, in bytes. That of glibc has 38 to 52.
 const LONGEST: usize = 64;
 
-/// As [`LONGEST`], with the function through which start-up code may call `main`.
-pub(super) const LONGEST_WITH_MAIN: u64 = 2 * LONGEST as u64;
+/// As [`LONGEST`], with a function of the start-up code that only jumps to `main`.
+pub(super) const LONGEST_WITH_JUMP: u64 = 2 * LONGEST as u64;
 
-/// The addresses and names of `_start` and `main`; nothing if the code at the program's entry is not known.
+/// The section with the code of this project's start-up objects.
+const OUR_SECTION: &[u8] = b"gmon_text";
+
+/// The addresses and names of `_start` and `main`; nothing if the file is no program for a dynamic linker or for a
+/// fixed address, or if the code at the entry is not known.
 pub(super) fn functions<Elf>(file: &File<'_, Elf>) -> Vec<(u64, &'static str)>
 where
     Elf: FileHeader<Endian = Endianness>,
 {
     let entry: u64 = file.header.e_entry(file.endian).into();
-    let in_section = |section: &&Elf::SectionHeader| {
-        let offset = entry.checked_sub(section.sh_addr(file.endian).into());
-        let is_code = section.sh_flags(file.endian).contains(elf::SHF_ALLOC | elf::SHF_EXECINSTR);
-        is_code && offset.is_some_and(|offset| offset < section.sh_size(file.endian).into())
+    let main = || {
+        let section = code_section(file, entry).filter(|_| is_program(file))?;
+        let is_ours = file.sections.section_name(file.endian, section) == Ok(OUR_SECTION);
+        let start_code = if is_ours { 0..u64::MAX } else { entry..entry.saturating_add(LONGEST_WITH_JUMP) };
+        let main = main_function(&file.machine_code(section), entry, &start_code, |address| word(file, address))?;
+        code_section(file, main).map(|_| main)
     };
-    let main = file.sections.iter().find(in_section).and_then(|section| {
-        let code = file.machine_code(section);
-        main_function(&code, entry, |address| word(file, address))
-    });
-    main.map_or_else(Vec::new, |main| vec![(entry, "_start"), (main, "main")])
+    main().map_or_else(Vec::new, |main| vec![(entry, "_start"), (main, "main")])
 }
 
-/// The word that the program has at an address after its start.
+/// The section of code with an address.
+fn code_section<'data, Elf>(file: &File<'data, Elf>, address: u64) -> Option<&'data Elf::SectionHeader>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    file.sections.iter().find(|section| {
+        let offset = address.checked_sub(section.sh_addr(file.endian).into());
+        let is_code = section.sh_flags(file.endian).contains(elf::SHF_ALLOC | elf::SHF_EXECINSTR);
+        is_code && offset.is_some_and(|offset| offset < section.sh_size(file.endian).into())
+    })
+}
+
+/// Whether a file is a program: libraries have an entry too, but mostly no start-up code there.
+fn is_program<Elf>(file: &File<'_, Elf>) -> bool
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let segments = file.header.program_headers(file.endian, file.data).unwrap_or_default();
+    let has_linker = segments.iter().any(|segment| segment.p_type(file.endian) == elf::PT_INTERP);
+    file.header.e_type(file.endian) == elf::ET_EXEC || has_linker
+}
+
+/// Returns the word at an address as the loader leaves the word: relocated if `.rela.dyn` says so.
 fn word<Elf>(file: &File<'_, Elf>, address: u64) -> Option<u64>
 where
     Elf: FileHeader<Endian = Endianness>,
@@ -53,22 +79,31 @@ where
     file.sections.iter().find_map(stored)
 }
 
-/// The address that the code at `entry` passes as the first argument of a call. `word` reads memory of the program.
-fn main_function(code: &Code<'_>, entry: u64, word: impl Fn(u64) -> Option<u64>) -> Option<u64> {
-    match code.machine {
-        Machine::X86_64 => {
-            let passed = main_of_x86_64(code.from(entry)?, entry, word)?;
-            Some(jump_x86(code, passed).unwrap_or(passed))
-        }
-        Machine::Aarch64 => main_of_aarch64(code, entry, word),
-        Machine::X86 | Machine::Other => None,
-    }
+/// Returns the target of a function that only jumps, by its code and its address.
+type Jump = fn(&Code<'_>, u64) -> Option<u64>;
+
+/// The address that the code at `entry` passes as the first argument of a call; or, if a function in `start_code` has
+/// this address and only jumps, the address to which the function jumps. `word` reads memory of the program.
+fn main_function(
+    code: &Code<'_>,
+    entry: u64,
+    start_code: &Range<u64>,
+    word: impl Fn(u64) -> Option<u64>,
+) -> Option<u64> {
+    let (passed, jump): (u64, Jump) = match code.machine {
+        Machine::X86_64 => (passed_by_x86_64(code, entry, word)?, jump_x86_64),
+        Machine::Aarch64 => (passed_by_aarch64(code, entry, word)?, jump_aarch64),
+        Machine::X86 | Machine::Other => return None,
+    };
+    // The program's own `main` may only jump, too.
+    let target = if start_code.contains(&passed) { jump(code, passed) } else { None };
+    Some(target.unwrap_or(passed))
 }
 
 /// The instruction before the call loads `main` into the register of the first argument, %rdi.
-fn main_of_x86_64(code: &[u8], entry: u64, word: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+fn passed_by_x86_64(code: &Code<'_>, entry: u64, word: impl Fn(u64) -> Option<u64>) -> Option<u64> {
     const LOAD: u64 = 7;
-    code.windows(9).take(LONGEST).zip(entry..).find_map(|(bytes, at)| {
+    code.from(entry)?.windows(9).take(LONGEST).zip(entry..).find_map(|(bytes, at)| {
         let &[rex @ 0x48, operation, register, a, b, c, d, call, next] = bytes else { return None };
         // call offset; addr32 call offset, which linkers make of the next; call *offset(%rip)
         let is_call = call == 0xe8 || (call, next) == (0x67, 0xe8) || (call, next) == (0xff, 0x15);
@@ -87,8 +122,8 @@ fn main_of_x86_64(code: &[u8], entry: u64, word: impl Fn(u64) -> Option<u64>) ->
     })
 }
 
-/// The target of the jump that is all of a function: the start-up code of this project passes such a function.
-fn jump_x86(code: &Code<'_>, function: u64) -> Option<u64> {
+/// The target of `endbr64; jmp target`.
+fn jump_x86_64(code: &Code<'_>, function: u64) -> Option<u64> {
     const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
     const JUMP: [u8; 1] = [0xe9];
     let bytes = code.from(function)?.strip_prefix(&ENDBR64)?.strip_prefix(&JUMP)?;
@@ -96,20 +131,21 @@ fn jump_x86(code: &Code<'_>, function: u64) -> Option<u64> {
     Some(next.wrapping_add_signed(i32::from_le_bytes(*bytes.first_chunk()?).into()))
 }
 
-/// Two instructions before the call load `main` into x0, as an address or from a word of memory. In programs at a fixed
-/// address, glibc's start-up code passes a function that only branches to `main`.
-fn main_of_aarch64(code: &Code<'_>, entry: u64, word: impl Fn(u64) -> Option<u64>) -> Option<u64> {
-    const NOP: u32 = 0xd503_201f;
-    const BTI_C: u32 = 0xd503_245f;
-    /// The first six bits of `b` and `bl`.
-    const BRANCH: u32 = 0b00_0101;
-    const CALL: u32 = 0b10_0101;
-    let instructions = |from: u64| {
-        let (instructions, _) = code.from(from)?.as_chunks::<4>();
-        Some(instructions.iter().take(LONGEST / 4).map(|bytes| u32::from_le_bytes(*bytes)))
-    };
-    let until_call = instructions(entry)?.take_while(|instruction| instruction >> 26 != CALL);
-    let loads = until_call.zip(instructions(entry)?.skip(1)).zip((entry..).step_by(4));
+/// The first six bits of `b` and `bl`.
+const BRANCH: u32 = 0b00_0101;
+const CALL: u32 = 0b10_0101;
+
+/// The instructions of AArch64 from an address on.
+fn instructions<'code>(code: &Code<'code>, from: u64) -> Option<impl Iterator<Item = u32> + use<'code>> {
+    let (instructions, _) = code.from(from)?.as_chunks::<4>();
+    Some(instructions.iter().take(LONGEST / 4).map(|bytes| u32::from_le_bytes(*bytes)))
+}
+
+/// Two instructions before the call load `main` into x0, as an address or from a word of memory.
+fn passed_by_aarch64(code: &Code<'_>, entry: u64, word: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+    let call = instructions(code, entry)?.position(|instruction| instruction >> 26 == CALL)?;
+    let firsts = instructions(code, entry)?.take(call);
+    let loads = firsts.zip(instructions(code, entry)?.skip(1)).zip((entry..).step_by(4));
     let passed = loads.filter_map(|((first, second), at)| {
         // adrp x0, page
         (first & 0x9f00_001f == 0x9000_0000).then_some(())?;
@@ -126,13 +162,17 @@ fn main_of_aarch64(code: &Code<'_>, entry: u64, word: impl Fn(u64) -> Option<u64
             _ => None,
         }
     });
-    let passed = passed.last()?;
-    let wrapper = instructions(passed).into_iter().flatten().zip((passed..).step_by(4));
-    match wrapper.into_iter().find(|(instruction, _)| ![NOP, BTI_C].contains(instruction)) {
-        // b main
-        Some((branch, at)) if branch >> 26 == BRANCH => Some(at.wrapping_add_signed(distance_aarch64(branch))),
-        _ => Some(passed),
-    }
+    passed.last()
+}
+
+/// The target of `b target` behind instructions that do nothing. glibc's start-up code for programs at a fixed address
+/// has such a function.
+fn jump_aarch64(code: &Code<'_>, function: u64) -> Option<u64> {
+    const NOP: u32 = 0xd503_201f;
+    const BTI_C: u32 = 0xd503_245f;
+    let mut all = instructions(code, function)?.zip((function..).step_by(4));
+    let (branch, at) = all.find(|(instruction, _)| ![NOP, BTI_C].contains(instruction))?;
+    (branch >> 26 == BRANCH).then(|| at.wrapping_add_signed(distance_aarch64(branch)))
 }
 
 #[cfg(test)]
@@ -141,7 +181,7 @@ mod tests {
 
     fn main_in(machine: Machine, bytes: &[u8]) -> Option<u64> {
         let code = Code { machine, start: 0x1000, bytes };
-        main_function(&code, 0x1004, |address| (address == 0x2_0018).then_some(0x1_0000))
+        main_function(&code, 0x1004, &(0x1004..0x1080), |address| (address == 0x2_0018).then_some(0x1_0000))
     }
 
     #[test]
@@ -168,6 +208,13 @@ mod tests {
         // Behind the call is `endbr64; jmp 0x20`, to which `lea 5(%rip),%rdi` leads.
         let jump = [calls[0], &[0xf3, 0x0f, 0x1e, 0xfa, 0xe9, 0x20, 0, 0, 0]].concat();
         assert_eq!(found(&[0x48, 0x8d, 0x3d, 5, 0, 0, 0], &jump), Some(0x103b));
+        // `endbr64; jmp 0x20` is all of a function before the entry, to which `lea -0x11(%rip),%rdi` leads.
+        let jump = [0xf3, 0x0f, 0x1e, 0xfa, 0xe9, 0x20, 0, 0, 0, 0x90];
+        let bytes = [&jump[..], &[0x48, 0x8d, 0x3d, 0xef, 0xff, 0xff, 0xff], calls[0]].concat();
+        let code = Code { machine: Machine::X86_64, start: 0x1000, bytes: &bytes };
+        let main = |start_code| main_function(&code, 0x100a, &start_code, |_| None);
+        assert_eq!(main(0x100a..0x108a), Some(0x1000), "the program's own");
+        assert_eq!(main(0..u64::MAX), Some(0x1029), "of the start-up code");
         assert_eq!(found(&[0x48, 0x8d, 0x35, 0, 0, 0, 0], calls[0]), None, "lea 0(%rip),%rsi");
         assert_eq!(main_in(Machine::X86_64, &[0x90; 3]), None);
         assert_eq!(main_in(Machine::X86, &[loads[0].0, calls[0]].concat()), None);
@@ -191,6 +238,9 @@ mod tests {
         assert_eq!(found(&[NOP, NOP, 0x9000_0001, 0x9100_5021, call]), None);
         // adrp x0 with the page before, add x0, x0, #0x14
         assert_eq!(found(&[NOP, NOP, 0xf0ff_ffe0, 0x9100_5000, call]), Some(0x14));
+        assert_eq!(found(&[NOP, NOP, adrp, 0x9100_5000]), None, "no call");
+        // The jump at 0x1000 is before the entry.
+        assert_eq!(found(&[0x1400_0010, NOP, adrp, 0x9100_0000, call]), Some(0x1000));
         assert_eq!(found(&[]), None);
     }
 }

@@ -15,7 +15,7 @@ use crate::state::Inherited;
 /// The functions that are called under the names of this object. The order is that of [`NAMES`].
 static NEXT: Inherited<[AtomicUsize; NAMES.len()]> =
     Inherited::new("the C library's functions stay where they are", [const { AtomicUsize::new(0) }; NAMES.len()]);
-const NAMES: [&CStr; 17] = [
+const NAMES: [&CStr; 19] = [
     c"execve",
     c"execv",
     c"execvp",
@@ -33,6 +33,8 @@ const NAMES: [&CStr; 17] = [
     c"seteuid",
     c"setreuid",
     c"setresuid",
+    c"__cxa_atexit",
+    c"dl_iterate_phdr",
 ];
 
 /// The functions of each architecture's file `passing`, with their numbers in [`NAMES`], as lines of assembly.
@@ -62,6 +64,8 @@ pub(super) const THRD_CREATE: usize = 10;
 pub(super) const REGISTER_ATFORK: usize = 11;
 pub(super) const AT_QUICK_EXIT: usize = 12;
 const SETUID: usize = 13;
+pub(super) const AT_EXIT: usize = 17;
+pub(super) const ITERATE: usize = 18;
 
 /// Looks up all functions. Called at the start, because a look-up is not allowed everywhere.
 pub(super) fn find_next() {

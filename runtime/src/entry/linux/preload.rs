@@ -7,7 +7,9 @@ use core::ffi::{c_char, c_int, c_void};
 use core::mem;
 use core::ptr;
 
-use super::handover::{AT_QUICK_EXIT, PTHREAD_CREATE, Place, REGISTER_ATFORK, THRD_CREATE, find_next, next};
+use super::handover::{
+    AT_EXIT, AT_QUICK_EXIT, ITERATE, PTHREAD_CREATE, Place, REGISTER_ATFORK, THRD_CREATE, find_next, next,
+};
 use super::machine;
 use super::start::{begin, begin_late};
 use crate::control::{_mcleanup, forbid_start, is_profiled, strings};
@@ -17,12 +19,12 @@ use crate::text::decimal;
 
 unsafe extern "C" {
     static environ: *const *const c_char;
-    fn __cxa_atexit(function: extern "C" fn(*mut c_void), argument: *mut c_void, object: *mut c_void) -> c_int;
 }
 
 // The object is linked with `-z initfirst`, so glibc calls this constructor before those of the C library and of all
 // other objects. If a library of the program is linked so too, glibc calls the constructor of that library first, and
-// this constructor after those of all libraries. musl ignores the option, and always does the latter.
+// this constructor after those of all libraries. musl ignores the option, and calls this constructor after those of all
+// libraries.
 global_asm!(
     ".pushsection .init_array.00000,\"aw\",@init_array",
     ".balign 8",
@@ -53,7 +55,7 @@ unsafe extern "C" fn begin_loaded(argc: c_int, argv: *const *const c_char, envp:
     // SAFETY: glibc passes the arrays of the process's start, before other code of the program runs.
     unsafe { if is_glibc { begin(argc, argv, envp) } else { begin_late() } }
     // The C library calls this after the destructors, which it registers later.
-    // SAFETY: the C library is initialized; null stands for an object that is not closed.
+    // SAFETY: the list of functions for the exit needs no constructor; null stands for an object that is not closed.
     unsafe { __cxa_atexit(finish_loaded, ptr::null_mut(), ptr::null_mut()) };
 }
 
@@ -149,6 +151,40 @@ fn created(start: usize, argument: usize, create: impl FnOnce(usize, usize) -> c
         place.free();
     }
     result
+}
+
+// ThreadSanitizer replaces the next three functions. If the program contains ThreadSanitizer, the replacements do not
+// work before the program's own constructors.
+
+type AtExit = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void, *mut c_void) -> c_int;
+
+/// `__cxa_atexit` of the C library, for the runtime itself.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cxa_atexit(
+    function: extern "C" fn(*mut c_void),
+    argument: *mut c_void,
+    object: *mut c_void,
+) -> c_int {
+    // SAFETY: null, or a function of that name and type; the caller's promise.
+    unsafe {
+        mem::transmute::<usize, Option<AtExit>>(next(AT_EXIT)).map_or(-1, |next| next(function, argument, object))
+    }
+}
+
+/// `dl_iterate_phdr` of the C library, for the runtime itself.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dl_iterate_phdr(each: usize, data: *mut c_void) -> c_int {
+    type Iterate = unsafe extern "C" fn(usize, *mut c_void) -> c_int;
+    // SAFETY: null, or a function of that name; the caller's promise. A pointer to a function is passed as a number is.
+    unsafe { mem::transmute::<usize, Option<Iterate>>(next(ITERATE)).map_or(0, |next| next(each, data)) }
+}
+
+/// `bcmp`, for the runtime itself: the compiler makes calls of this function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn bcmp(one: *const u8, other: *const u8, length: usize) -> c_int {
+    // SAFETY: the caller's promise. The compiler makes no call of `bcmp` of volatile reads.
+    let differs = |index| unsafe { one.add(index).read_volatile() != other.add(index).read_volatile() };
+    c_int::from((0..length).any(differs))
 }
 
 type RegisterAtfork = unsafe extern "C" fn(extern "C" fn(), extern "C" fn(), extern "C" fn(), *mut c_void) -> c_int;

@@ -73,7 +73,8 @@ unsafe extern "C" {
 
 /// Starts profiling. The C library calls this function before any constructor of the program.
 ///
-/// A runtime in a shared object is called after the constructors of other objects.
+/// glibc calls the runtime in a shared object before the constructors of all other objects, unless another library is
+/// linked with `-z initfirst`.
 pub(crate) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
     BEGAN_FIRST.store(true, Relaxed);
     // SAFETY: the C library passes the arrays of the process's start, before other code of the process runs.
@@ -144,8 +145,8 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
         return; // a set-user-id program must not write where its user wants
     }
     let register = || {
-        // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork
-        // and first behind it. Without memory for them, children are not profiled.
+        // SAFETY: the function needs no constructor of the C library; ours are the first of the program's own handlers,
+        // so they run last before a fork and first behind it. Without memory for them, children are not profiled.
         unsafe { pthread_atfork(before_fork, after_fork_in_parent, begin::after_fork_in_child) };
         // SAFETY: the C library is up.
         #[cfg(feature = "start")]

@@ -6,7 +6,6 @@
 
 use core::ffi::c_void;
 use core::hint::spin_loop;
-use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use super::storage::Contexts;
@@ -21,7 +20,8 @@ const TURNS: u32 = 1000;
 /// The bytes of a walk's stack, several times the use that the test `objects` measures.
 const STACK: usize = 8 << 10;
 
-/// The bytes at the end of a walk's stack, in which the node above the walk is.
+/// The bytes at the end of a walk's stack. They hold the number of the node below which samples of the walk itself
+/// hang.
 const READER: usize = 16;
 
 /// A buffer for one walk. The frames follow the end of the stack, so a short walk touches two pages.
@@ -168,9 +168,9 @@ impl<'a> Buffer<'a> {
     pub(super) unsafe fn call(&self, function: unsafe extern "C" fn(*mut c_void), data: *mut c_void, reader: u32) {
         // SAFETY: the end of a stack that only this thread uses; the caller's promise.
         unsafe {
-            let top = ptr::from_mut(&mut (*self.memory()).frames).cast::<c_void>().byte_sub(READER);
+            let top = self.memory().byte_add(STACK - READER);
             top.cast::<u64>().write(reader.into());
-            arch::call_on_stack(top, function, data);
+            arch::call_on_stack(top.cast(), function, data);
         }
     }
 }
@@ -184,6 +184,8 @@ impl Drop for Buffer<'_> {
 
 #[cfg(test)]
 mod tests {
+    use core::ptr;
+
     use super::*;
 
     #[test]

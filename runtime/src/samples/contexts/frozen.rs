@@ -118,7 +118,7 @@ mod tests {
         const NODES: u64 = 5000;
         let contexts = Contexts::new();
         (1..=NODES).for_each(|node| {
-            assert!(contexts.count_chain(None, &[node << 4], &[], Ending::Outermost, node as u32).is_some())
+            assert!(contexts.count_chain(None, &[node << 4], &[], Ending::Outermost, node as u32).is_some());
         });
         contexts.freeze();
         (1..=NODES)

@@ -49,7 +49,8 @@ pub(crate) use tree::{NodeRef, ROOT};
 /// Whether calling contexts are wanted.
 static IS_KEPT: Inherited<AtomicBool> = Inherited::new("what the user asked for", AtomicBool::new(false));
 
-/// Whether samples of the reading of copied stacks have callers. The start-up objects stay small.
+/// Whether a sample that hits the runtime while the runtime walks a copied stack gets the callers of the interrupted
+/// code. The start-up objects leave this out to stay small.
 const KEEPS_READERS: bool = cfg!(any(test, feature = "preload"));
 
 /// Keeps calling contexts from now on. Called at start-up.

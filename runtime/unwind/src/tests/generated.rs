@@ -102,3 +102,25 @@ fn a_frame_pointer_leads_to_the_stack_that_a_function_has_left() {
         assert_eq!(pcs(&memory), (vec![pc], Ending::Cut(Cut::NoTable)), "{wrong:#x}");
     }
 }
+
+#[test]
+fn a_chain_proves_nothing_behind_the_code_of_an_object() {
+    let (mut memory, [first, _, start]) = made();
+    // A function without a table, which may keep anything in the register.
+    let known = called(&mut memory, OTHER + 0x230);
+    let pc = GENERATED + 0x108;
+    context(&mut memory, CONTEXT, pc, &[(RSP, STACK), (RBP, STACK + 16)]);
+    memory.words(STACK, &[0, 0, STACK + 48, first, 0, 0, STACK + 80, known, 0, 0, STACK + 112, 0x1234, 0, 0]);
+    assert_eq!(pcs(&memory), (vec![pc, first, known], Ending::Cut(Cut::NoTable)));
+    // The register leads to data below the stack, such as a list that leads to itself.
+    memory.words(LEFT, &[LEFT, first]);
+    memory.words(STACK + 48, &[LEFT]);
+    assert_eq!(pcs(&memory), (vec![pc, first, known], Ending::Cut(Cut::NoTable)));
+    memory.words(STACK + 48, &[STACK + 80]);
+    // Data that leads to an object: the word is the address of no instruction after a call.
+    memory.words(STACK + 80, &[STACK + 112, first + 1, 0, 0, 1, start]);
+    assert_eq!(pcs(&memory), (vec![pc, first, known], Ending::Cut(Cut::NoTable)));
+    // More generated code, which leads to an object again.
+    memory.words(STACK + 80, &[STACK + 112, first, 0, 0, 1, start]);
+    assert_eq!(pcs(&memory), (vec![pc, first, known, first, start], Ending::Outermost));
+}

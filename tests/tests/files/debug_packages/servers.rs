@@ -68,10 +68,20 @@ impl Served {
     /// Lets gprof watch until the output has a line with this name.
     fn watch(&self, servers: Option<&str>, name: &str) {
         let words = [&["--watch"][..], &FILES].concat();
-        let mut watching = self.command(&self.path(), servers, &words).stdout(Stdio::piped()).spawn().unwrap();
+        let gprof = self.command(&self.path(), servers, &words);
+        let mut command = Command::new("timeout");
+        command.arg("60").arg(gprof.get_program()).args(gprof.get_args()).current_dir(&self.files.directory);
+        for (name, value) in gprof.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let mut watching = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap().contains(name)));
-        watching.kill().unwrap();
+        // `timeout` passes the signal on.
+        assert!(Command::new("kill").arg(watching.id().to_string()).status().unwrap().success());
         watching.wait().unwrap();
     }
 

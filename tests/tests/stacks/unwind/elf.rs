@@ -23,9 +23,10 @@ pub(crate) struct Elf {
     pub(crate) code: Range<usize>,
     /// The symbols by address, for messages.
     pub(crate) symbols: Vec<(u64, String)>,
-    /// The segment with the tables, and the offset of `.eh_frame_hdr` in it.
+    /// The segment with the tables, and the offset of `.eh_frame_hdr` in it. An object without this index has code
+    /// without tables.
     pub(crate) tables: Part,
-    pub(crate) header: usize,
+    pub(crate) header: Option<usize>,
     /// The section `.eh_frame`.
     pub(crate) frames: Part,
 }
@@ -33,9 +34,10 @@ pub(crate) struct Elf {
 impl Elf {
     /// Reads a file; `None` if the file has no index of unwind tables.
     pub(crate) fn read(path: &Path) -> Option<Elf> {
-        Elf::parse(path.display().to_string(), &std::fs::read(path).unwrap())
+        Elf::parse(path.display().to_string(), &std::fs::read(path).unwrap()).filter(|elf| elf.header.is_some())
     }
 
+    /// Reads the bytes of a file; `None` if they are none of an ELF file.
     pub(crate) fn parse(name: String, bytes: &[u8]) -> Option<Elf> {
         if !bytes.starts_with(&elf::ELFMAG) {
             return None;
@@ -43,29 +45,33 @@ impl Elf {
         let file = ElfFile64::<Endianness>::parse(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         let endian = file.endian();
         let find = |kind| file.elf_program_headers().iter().find(move |header| header.p_type(endian) == kind);
-        let header = find(elf::PT_GNU_EH_FRAME)?.p_vaddr(endian) as usize;
+        let header = find(elf::PT_GNU_EH_FRAME).map(|header| header.p_vaddr(endian) as usize);
         let loads = || file.elf_program_headers().iter().filter(|header| header.p_type(endian) == elf::PT_LOAD);
         let range = |header: &elf::ProgramHeader64<Endianness>| {
             let start = header.p_vaddr(endian) as usize;
             start..start + header.p_filesz(endian) as usize
         };
-        let segment = loads().find(|load| range(load).contains(&header)).unwrap();
         let code = loads().filter(|load| load.p_flags(endian).contains(elf::PF_X)).map(range);
         let code = code.reduce(|all, next| all.start..next.end).unwrap();
-        let start = range(segment).start;
-        let tables = Part { address: start, bytes: segment.data(endian, bytes).unwrap().to_vec() };
-        let frames = file.section_by_name(".eh_frame").unwrap();
-        let frames = Part { address: frames.address() as usize, bytes: frames.data().unwrap().to_vec() };
+        let nothing = || Part { address: 0, bytes: Vec::new() };
+        let (mut tables, mut frames) = (nothing(), nothing());
+        if let Some(header) = header {
+            let segment = loads().find(|load| range(load).contains(&header)).unwrap();
+            tables = Part { address: range(segment).start, bytes: segment.data(endian, bytes).unwrap().to_vec() };
+            let section = file.section_by_name(".eh_frame").unwrap();
+            frames = Part { address: section.address() as usize, bytes: section.data().unwrap().to_vec() };
+        }
         let first = loads().map(range).next().unwrap().start;
         let symbols = file.symbols().chain(file.dynamic_symbols()).filter(|symbol| symbol.kind() == SymbolKind::Text);
         let mut symbols: Vec<_> = symbols.map(|symbol| (symbol.address(), symbol.name().unwrap().to_owned())).collect();
         symbols.sort();
-        Some(Elf { name, first, symbols, code, tables, header: header - start, frames })
+        let header = header.map(|header| header - tables.address);
+        Some(Elf { name, first, symbols, code, tables, header, frames })
     }
 
     /// The object as the unwinder has it, loaded at its link-time address.
     pub(crate) fn object(&self) -> Object<'_> {
-        Object::new(self.code.clone(), self.section(), Some(self.header))
+        Object::new(self.code.clone(), self.section(), self.header)
     }
 
     pub(crate) fn section(&self) -> Section<'_> {

@@ -96,12 +96,13 @@ proptest! {
         words in prop::collection::vec(prop_oneof![any::<usize>(), 0x10_0000_usize..0x11_0000, 0_usize..0x2_0000], 1..200),
     ) {
         let elf = sound();
+        let header = elf.header.unwrap();
         let mut bytes = elf.tables.bytes.clone();
         for (at, byte) in noise {
-            let at = at.index(bytes.len() - elf.header);
-            bytes[elf.header + at] = byte;
+            let at = at.index(bytes.len() - header);
+            bytes[header + at] = byte;
         }
-        let object = || Object::new(elf.code.clone(), Section { address: elf.tables.address, bytes: &bytes }, Some(elf.header));
+        let object = || Object::new(elf.code.clone(), Section { address: elf.tables.address, bytes: &bytes }, elf.header);
         walk::<X86_64>(object(), words.clone());
         walk::<AArch64>(object(), words);
     }

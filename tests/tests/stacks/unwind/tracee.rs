@@ -159,7 +159,7 @@ impl Tracee {
 
 fn loaded(elf: &'static Elf, bias: usize) -> Object<'static> {
     let section = Section { address: elf.tables.address + bias, bytes: &elf.tables.bytes };
-    Object::new(elf.code.start + bias..elf.code.end + bias, section, Some(elf.header))
+    Object::new(elf.code.start + bias..elf.code.end + bias, section, elf.header)
 }
 
 impl Memory for Tracee {

@@ -67,6 +67,10 @@ impl Clock {
             // Another thread may have stopped the account and the timer before this thread has set the timer.
             if self.account.is_stopped() {
                 let _ = timer.set(0, 0);
+                // And started both again.
+                if !self.account.is_stopped() {
+                    let _ = timer.set(second, period());
+                }
             }
         }
     }

@@ -69,8 +69,8 @@ pub(super) fn plan(wish: &Wish, ticks: u32) -> Plan {
     Plan { sampler, rate: possible, wall: false, is_other_sampler: false, is_lower_rate: possible < rate }
 }
 
-/// The rate in a program that gmon-run profiles, if the user wants none. Timers reach the rate, so it needs no right.
-/// Real time costs sleeping threads too, of which there may be many.
+/// The rate in a program that gmon-run profiles, if the user wants none. Timers reach the rate, so the rate needs no
+/// privilege. Real time costs sleeping threads too, of which there may be many.
 fn rate_by_default(wall: bool, ticks: u32) -> u32 {
     if wall { DEFAULT_RATE } else { RATE_OF_ANY_PROGRAM.min(ticks) }
 }

@@ -44,7 +44,8 @@ struct Ring {
     busy: AtomicBool,
     /// Whether the ring was full when it was last read: the kernel reports lost records only with its next record.
     full: AtomicBool,
-    /// The node of the code that whoever reads the ring has interrupted: see [`count`]. Arguments would take stack.
+    /// The node of the program's code that the signal interrupted in whose handler a thread reads the ring; 0 outside
+    /// of a handler. Arguments would take stack.
     reader: AtomicU32,
 }
 
@@ -208,7 +209,7 @@ fn for_each_ring(mut each: impl FnMut(&Ring)) {
     }
 }
 
-/// Counts a record of a ring. `reader` is the node of the code that is interrupted meanwhile.
+/// Counts a record of a ring. `reader`: see [`Ring::reader`].
 fn count(words: &[AtomicU64], record: Record, reader: u32) {
     match record {
         Record::Sample(pc, _, None) => samples::count_without_stack(pc, 1),
