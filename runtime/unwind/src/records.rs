@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(leads(&[generated, END], 0), [true, false]);
         assert_eq!(leads(&[known, END + 1], 0), [true, false], "neither a call nor the end of a goroutine");
         assert_eq!(leads(&[END], 0), [false; 2], "one word proves nothing");
-        assert_eq!(leads(&[known], 0)[1], false);
+        assert!(!leads(&[known], 0)[1]);
         assert_eq!(leads(&[generated + 1, known], 1), [true, false], "an interpreter needs no call");
         for wrong in [no_code, STACK, STACK + 0x100, 0] {
             assert_eq!(leads(&[generated, wrong, known], 0), [false; 2], "{wrong:#x}");
