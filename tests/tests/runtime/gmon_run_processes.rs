@@ -128,8 +128,7 @@ fn gmon_run_stops_only_where_a_shell_can_continue_it() {
     send("-STOP", &printing.program);
     let status = |process: &str, field: &str| {
         let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap().trim().to_owned();
-        line
+        status.lines().find_map(|line| line.strip_prefix(field)).unwrap().trim().to_owned()
     };
     wait_until("the program has stopped", || status(&printing.program, "State:").starts_with('T'));
     // gmon-run has heard of the stop before it takes this signal, whose number is higher than that of SIGCHLD.
