@@ -279,7 +279,7 @@ fn is_there(process: i32) -> bool {
         // The descriptor is readable when the process has ended.
         Ok(descriptor) => poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&Timespec::default())) != Ok(1),
         Err(Errno::SRCH) => false,
-        // The kernel has no such descriptors, or forbids them.
+        // An old kernel has no descriptors of processes, and a system-call filter may forbid these descriptors.
         Err(_) => test_kill_process(process) != Err(Errno::SRCH),
     }
 }

@@ -104,7 +104,8 @@ struct State {
     /// Whether gmon-run has sent SIGCONT to the stopped program, and the kernel has not said yet that the program goes
     /// on.
     is_continuing: bool,
-    /// Whether another process has continued the program, and gmon-run has not yet read its own copy of that SIGCONT.
+    /// Whether another process has continued the program by a SIGCONT to the whole group, and gmon-run has not yet read
+    /// the SIGCONT that gmon-run itself got.
     was_continued: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Calls of C library functions that Rust's standard library does not offer. All unsafe code of this crate is here,
-//! except that of `main`.
+//! Calls of C library functions that Rust's standard library does not offer. All unsafe code of this library is here.
+//! The binary's `main` has unsafe code of its own.
 #![allow(unsafe_code, reason = "the rest of the crate denies unsafe code")]
 
 use std::ffi::{CStr, CString, OsString, c_char, c_int};
@@ -138,8 +138,8 @@ pub(crate) fn send(process: Pid, signal: c_int, value: Option<usize>) {
     };
 }
 
-/// The process groups and sessions of this process and of its parent. 0 stands for a group or session
-/// outside of this PID namespace.
+/// The process groups and sessions of this process and of its parent. The number of a group or session is 0 if the
+/// group or session is outside of this PID namespace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Groups {
     pub(crate) own_group: c_int,

@@ -1,8 +1,8 @@
 //! Writes rows of comma-separated values.
 //!
-//! The format is that of RFC 4180. A cell that contains a separator, a quote, or a line end is written in quotes, and
-//! each quote inside the cell is written twice. Spreadsheets take some texts for formulas and run them, so names from
-//! input files are made inert.
+//! The rows have the format of RFC 4180. A cell that contains a separator, a quote, or a line end is written in quotes,
+//! and each quote inside the cell is written twice. Spreadsheets take some texts for formulas and run them, so names
+//! from input files are made inert.
 
 use std::io::{self, Write};
 

@@ -108,8 +108,8 @@ impl StackTree {
 
     /// The stacks, with all threads; `None` if no sample has a stack.
     pub(super) fn finish(self, threads: Vec<Thread>) -> Option<Stacks> {
-        // The ticks of each node and of all nodes below. A node without any ticks is a walk that was under way, or code
-        // of which the runtime wanted the number. The node would make functions and arcs without time.
+        // The ticks of each node and of all nodes below. The runtime makes a node before it counts the ticks of a walk.
+        // If the walk does not end, the node has no ticks, and would make functions and arcs without time.
         let mut whole: Vec<u64> = self.nodes.iter().map(|node| node.ticks).collect();
         for (at, node) in self.nodes.iter().enumerate().rev() {
             let below = whole.get(at).copied().unwrap_or(0);

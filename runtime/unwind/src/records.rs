@@ -1,4 +1,4 @@
-//! Chains of frame records that are believed as a whole.
+//! Chains of frame records that count because of the code to which they lead.
 //!
 //! Programs generate code while they run. No object has this code, so a return address in the code proves nothing, and
 //! no table and no search for an instruction near by tells whether the code keeps a frame pointer. A function may also
@@ -26,6 +26,40 @@ pub(super) enum On {
     OtherStack,
 }
 
+/// The chain of frame records that a walk follows.
+#[derive(Clone, Copy)]
+pub(super) struct Chain {
+    /// The address of the next record; 0 if there is no chain.
+    next: usize,
+    /// The last record that [`lead_out`] has read.
+    last: usize,
+}
+
+impl Chain {
+    /// No chain: the walk has come by other rules.
+    pub(super) const NONE: Chain = Chain { next: 0, last: 0 };
+
+    /// Whether a record is the next one of the chain.
+    pub(super) fn continues(&self, at: usize) -> bool {
+        self.next != 0 && at == self.next
+    }
+
+    /// Whether a record is the next one of the chain, and `lead_out` has read the record.
+    pub(super) fn has_read(&self, at: usize) -> bool {
+        self.continues(at) && at <= self.last
+    }
+
+    /// `lead_out` has read the records up to this one.
+    pub(super) fn set_read(&mut self, last: usize) {
+        self.last = last;
+    }
+
+    /// Goes on behind the record at `at`. A chain ascends, but the last record may lead anywhere.
+    pub(super) fn go_on(&mut self, at: usize, next: usize) {
+        self.next = if next > at { next } else { 0 };
+    }
+}
+
 /// A frame record: the caller's frame pointer and the return address.
 pub(super) fn record<A: Architecture>(memory: &impl Memory, record: usize) -> Option<(usize, usize)> {
     if !record.is_multiple_of(size_of::<usize>()) {
@@ -37,7 +71,7 @@ pub(super) fn record<A: Architecture>(memory: &impl Memory, record: usize) -> Op
 
 /// The last record that was read, if the records from this one on lead to code of an object. Data may look like any
 /// number of records of generated code, so [`MOST_RECORDS`] records prove nothing. `is_known` says whether an object
-/// has the code at an address.
+/// has the code before an address.
 #[inline(never)]
 pub(super) fn lead_out<A: Architecture>(
     memory: &impl Memory,
@@ -48,7 +82,7 @@ pub(super) fn lead_out<A: Architecture>(
     let mut at = first;
     for number in 0..MOST_RECORDS {
         let (above, pc) = record::<A>(memory, at)?;
-        let is_known = is_known(pc.wrapping_sub(1));
+        let is_known = is_known(pc);
         if !is_known && on == On::OtherStack {
             return None;
         }

@@ -1,15 +1,17 @@
 //! The walk from an interrupted function to its outermost caller.
 
+mod without_table;
+
 use core::marker::PhantomData;
 
-use super::architecture::{Architecture, LARGEST_LEAF, Returning, packing};
+use super::architecture::{Architecture, Returning, packing};
 use super::chain::{Cut, Ending, Frame, Tables};
 use super::expression::{Machine, evaluate};
 use super::index::Found;
 use super::memory::Memory;
 use super::objects::Loaded;
 use super::outer_end::Position;
-use super::records::{LARGEST_DISTANCE, On, lead_out, record};
+use super::records::Chain;
 use super::recursion::{Level, Search};
 use super::rule::{Cfa, Place, Rule, Stored};
 
@@ -50,10 +52,8 @@ pub struct Walk<'a, A, O, M, const N: usize> {
     bottom: usize,
     /// A frame that may be a level of a deep recursion.
     level: Option<Level>,
-    /// The address of the next frame record, if [`lead_out`] has found the chain of records right so far; 0 otherwise.
-    believed: usize,
-    /// The last frame record of this chain that `lead_out` has read.
-    checked: usize,
+    /// The chain of frame records by which the walk has come here.
+    chain: Chain,
     ending: Option<Ending>,
     architecture: PhantomData<A>,
 }
@@ -89,8 +89,7 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
             slot: 0,
             bottom: 0,
             level: None,
-            believed: 0,
-            checked: 0,
+            chain: Chain::NONE,
             ending: None,
             architecture: PhantomData,
         }
@@ -137,7 +136,7 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         let pc = self.tables.signals.program_counter(self.memory, context).ok_or(UNREADABLE)?;
         self.check(sp, true)?;
         (self.pc, self.sp, self.fp, self.base) = (pc, sp, fp, Some(base));
-        (self.is_exact, self.context, self.believed) = (true, Some(context), 0);
+        (self.is_exact, self.context, self.chain) = (true, Some(context), Chain::NONE);
         (self.slot, self.bottom) = (0, sp);
         self.look_up_interrupted(pc);
         Ok(())
@@ -187,7 +186,7 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         let outermost = self.level.replace(here).and_then(|level| search.outermost(level, here));
         if let Some(Level { sp, fp, .. }) = outermost {
             (self.sp, self.fp, self.base, self.level, self.slot) = (sp, fp, None, None, 0);
-            self.believed = 0;
+            self.chain = Chain::NONE;
         }
     }
 
@@ -341,11 +340,10 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         if pc == 0 {
             return Err(Ending::Outermost);
         }
-        let is_believed =
-            || O::FOLLOWS_RECORDS && self.believed != 0 && self.believed == caller.fp.wrapping_sub(A::RECORD_BELOW);
+        let is_in_chain = || O::FOLLOWS_RECORDS && self.chain.continues(caller.fp.wrapping_sub(A::RECORD_BELOW));
         if is_exact {
             self.look_up_interrupted(pc);
-        } else if is_believed() && !self.is_known(pc) {
+        } else if is_in_chain() && !self.is_known(pc) {
             self.found = None;
         } else {
             self.look_up_call(pc, caller.sp)?;
@@ -355,126 +353,6 @@ impl<'a, A: Architecture, O: Loaded<'a>, M: Memory, const N: usize> Walk<'a, A, 
         }
         (self.pc, self.sp, self.fp, self.base) = (pc, caller.sp, caller.fp, caller.base);
         (self.is_exact, self.context, self.slot) = (is_exact, None, slot);
-        Ok(())
-    }
-
-    /// Finds the caller of a function without a table: by the function's instructions if the function is about to
-    /// return or has just begun, else by the frame pointer.
-    fn go_without_table(&mut self) -> Result<(), Ending> {
-        let link = if self.is_exact { self.register(A::RETURN_ADDRESS) } else { None };
-        let frame = Returning { sp: self.sp, fp: self.fp, base: self.base, link };
-        let is_return = |caller: &Returning| {
-            self.is_return(caller.link, caller.sp) || O::FOLLOWS_RECORDS && self.is_in_generated(caller.link)
-        };
-        let enters = || A::enters_at(self.memory, self.pc, frame).filter(is_return);
-        let is_exact = self.is_exact;
-        let (caller, slot) = match A::returns_at(self.memory, self.pc, frame).or_else(|| is_exact.then(enters)?) {
-            Some(caller) => (caller, 0),
-            None => match is_exact.then(|| self.leaf(frame)).flatten() {
-                Some(caller) => (caller, 0),
-                None => (self.frame_record()?, self.record().wrapping_add(size_of::<usize>())),
-            },
-        };
-        let is_elsewhere = O::FOLLOWS_RECORDS && slot != 0 && slot < self.sp;
-        self.check(caller.sp, is_elsewhere)?;
-        self.go_to(caller, false, slot)
-    }
-
-    /// The caller of an interrupted function that has pushed nothing. The return address must follow a call of this
-    /// very function, because the word may be left from an earlier call if the function has pushed something.
-    fn leaf(&self, frame: Returning) -> Option<Returning> {
-        let caller = A::leaf(self.memory, frame).filter(|caller| self.is_called(caller.link))?;
-        let start = A::callee(self.memory, caller.link? & A::ADDRESS_BITS)?;
-        let is_inside = self.pc.checked_sub(start).is_some_and(|offset| offset < LARGEST_LEAF);
-        (is_inside && self.rule(start).is_none()).then_some(caller)
-    }
-
-    /// Whether a word is the address of a known instruction after a call, or the address to which the handler of a
-    /// signal returns with this stack pointer.
-    fn is_return(&self, link: Option<usize>, sp: usize) -> bool {
-        let is_trampoline =
-            |link: usize| self.tables.signals.context_at(self.memory, link & A::ADDRESS_BITS, sp, false).is_some();
-        self.is_called(link) || link.is_some_and(is_trampoline)
-    }
-
-    /// Whether a word is the address of a known instruction after a call.
-    fn is_called(&self, link: Option<usize>) -> bool {
-        // The object comes first: a walk of a copied stack can read only the code of objects that it has met.
-        link.map(|link| link & A::ADDRESS_BITS).is_some_and(|pc| self.is_known(pc) && A::follows_call(self.memory, pc))
-    }
-
-    /// Whether an object has the code before an address.
-    fn is_known(&self, pc: usize) -> bool {
-        self.tables.objects.with(self.memory, pc.wrapping_sub(1), |_| Some(())).is_some()
-    }
-
-    /// Whether a word is an address after a call in code that no object has, as the interrupted code.
-    fn is_in_generated(&self, link: Option<usize>) -> bool {
-        !self.is_known(self.pc.wrapping_add(1))
-            && link
-                .map(|link| link & A::ADDRESS_BITS)
-                .is_some_and(|pc| !self.is_known(pc) && A::follows_call(self.memory, pc))
-    }
-
-    /// The address of the frame record.
-    fn record(&self) -> usize {
-        self.fp.wrapping_sub(A::RECORD_BELOW)
-    }
-
-    /// The caller by the frame pointer, if the frame pointer leads to a higher address of the stack with the address of
-    /// an instruction after a call, or of the trampoline of a signal; or to a chain of frame records that is believed.
-    fn frame_record(&mut self) -> Result<Returning, Ending> {
-        const NO_TABLE: Ending = Ending::Cut(Cut::NoTable);
-        if self.fp == 0 {
-            return Err(Ending::Outermost);
-        }
-        let at = self.record();
-        if at < self.sp && !O::FOLLOWS_RECORDS {
-            return Err(NO_TABLE);
-        }
-        let (above, pc) = record::<A>(self.memory, at).ok_or(NO_TABLE)?;
-        let sp = at.wrapping_add(2 * size_of::<usize>());
-        // A record that was read needs no search for an instruction.
-        let is_checked = O::FOLLOWS_RECORDS && self.continues(at) && at <= self.checked;
-        let keeps_record = !is_checked && at >= self.sp && A::keeps_frame_pointer(self.memory, self.pc);
-        if !(keeps_record && (pc == 0 || self.is_return(Some(pc), sp))) {
-            if !O::FOLLOWS_RECORDS {
-                return Err(NO_TABLE);
-            }
-            self.believe(at, above, pc, keeps_record)?;
-        }
-        Ok(Returning { sp, fp: above, base: None, link: Some(pc) })
-    }
-
-    /// Whether a frame record is the next one of a chain that is right so far.
-    fn continues(&self, at: usize) -> bool {
-        self.believed != 0 && at == self.believed
-    }
-
-    /// Checks a frame record whose return address is in no object, or which is on another stack, by the next records.
-    fn believe(&mut self, at: usize, above: usize, pc: usize, keeps_record: bool) -> Result<(), Ending> {
-        let continues = self.continues(at);
-        if above == 0 && (continues || keeps_record) && self.is_known(pc) && A::ends_goroutine(self.memory, pc) {
-            return Err(Ending::Outermost);
-        }
-        if !continues || at > self.checked {
-            let last = |on| lead_out::<A>(self.memory, at, on, |pc| self.is_known(pc.wrapping_add(1)));
-            let is_near = at.checked_sub(self.sp).is_some_and(|distance| distance < LARGEST_DISTANCE);
-            let is_generated = || !self.is_known(self.pc.wrapping_add(usize::from(self.is_exact)));
-            // An object's function without a table may keep data in the register. Generated code calls such a function.
-            let is_call = (continues || keeps_record) && A::follows_call(self.memory, pc);
-            // Behind a function that keeps data in the register, old records of a stack may still lead to its end.
-            let last = if at < self.sp {
-                A::keeps_frame_pointer(self.memory, self.pc).then(|| last(On::OtherStack)).flatten()
-            } else if is_near && (is_call || is_generated()) {
-                last(On::SameStack)
-            } else {
-                None
-            };
-            self.checked = last.ok_or(Ending::Cut(Cut::NoTable))?;
-        }
-        // A chain ascends. The last record may lead anywhere.
-        self.believed = Some(above.wrapping_sub(A::RECORD_BELOW)).filter(|next| *next > at).unwrap_or(0);
         Ok(())
     }
 }

@@ -10,7 +10,8 @@ use object::{Endianness, pod};
 use super::elf::File;
 use super::machine_code::{Code, Machine, distance_aarch64};
 
-/// The longest start-up code in which gprof looks for the address of `main`, in bytes. That of glibc has 38 to 52.
+/// The longest start-up code in which gprof looks for the address of `main`, in bytes. The start-up code
+/// of glibc has 38 to 52 bytes.
 const LONGEST: usize = 64;
 
 /// As [`LONGEST`], with a function of the start-up code that only jumps to `main`.
@@ -202,7 +203,7 @@ mod tests {
             for call in calls {
                 assert_eq!(found(load, call), Some(main), "{load:x?} {call:x?}");
             }
-            // A jump is no call of the C library.
+            // Start-up code calls the C library, and never jumps there.
             assert_eq!(found(load, &[0xe9, 0, 1, 0, 0]), None);
         }
         // Behind the call is `endbr64; jmp 0x20`, to which `lea 5(%rip),%rdi` leads.
