@@ -3,8 +3,7 @@
 use std::env;
 
 /// The variables that launchers set: the rank of the process, and the number of ranks. The runtime reads the same
-/// (docs/runtime.md). Slurm's variables come last: a launcher inside a Slurm job
-/// inherits them.
+/// (docs/runtime.md). Slurm's variables come last: a launcher inside a Slurm job inherits them.
 const VARIABLES: [(&str, &str); 5] = [
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMIX_RANK", ""),

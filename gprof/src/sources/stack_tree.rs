@@ -124,18 +124,11 @@ impl StackTree {
         for thread in threads {
             stacks.add_thread(thread);
         }
-        // The number of each node among those with ticks.
-        let numbers: Vec<u32> = whole
-            .iter()
-            .scan(0, |next, ticks| {
-                let number = *next;
-                *next += u32::from(*ticks > 0);
-                Some(number)
-            })
-            .collect();
-        for (Node { parent, place, ticks }, _) in self.nodes.into_iter().zip(&whole).filter(|(_, whole)| **whole > 0) {
+        let mut numbers: Vec<Option<u32>> = Vec::with_capacity(whole.len());
+        for (Node { parent, place, ticks }, whole) in self.nodes.into_iter().zip(whole) {
             // The parent has at least the ticks of its children.
-            stacks.push(parent.and_then(|parent| numbers.get(parent as usize).copied()), place, ticks);
+            let parent = parent.and_then(|parent| numbers.get(parent as usize).copied().flatten());
+            numbers.push(if whole > 0 { stacks.push(parent, place, ticks) } else { None });
         }
         self.cuts.into_iter().for_each(|(reason, ticks)| stacks.add_cut(reason, ticks));
         Some(stacks)
