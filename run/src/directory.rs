@@ -210,8 +210,8 @@ mod tests {
         open(&|_| None);
     }
 
-    /// Runs a test in a process of its own; whether this is that process. Other tests fork, and a child has all locks of
-    /// this process until the child executes its program.
+    /// Runs a test in a process of its own; whether this is that process. Other tests fork, and a child has all locks
+    /// of this process until the child executes its program.
     fn is_alone(test: &str) -> bool {
         const ALONE: &str = "GMON_RUN_TEST_IS_ALONE";
         if std::env::var_os(ALONE).is_some() {

@@ -453,5 +453,8 @@ fn installed_programs_print_and_end_the_same_and_their_profiles_have_all_of_thei
     let Time { ticks, expected, runs } = all;
     assert!(ticks <= expected + DEVIATIONS * (expected + runs).sqrt(), "{all:?}");
     assert!(ticks >= expected / 2.0 && expected > 200.0, "{all:?}");
-    assert!(whole > 100 && cut * 50 <= whole + cut, "{cut} of {} stacks are cut", whole + cut);
+    // A few stacks of these programs have a frame that the walk cannot leave: in a hundred, two at most are expected.
+    let stacks = (whole + cut) as f64;
+    let most = stacks / 50.0 + DEVIATIONS * (stacks / 50.0).sqrt();
+    assert!(whole > 100 && cut as f64 <= most, "{cut} of {stacks} stacks are cut, more than {most}");
 }
