@@ -67,6 +67,15 @@ void gmon_dump(void) GMON_NOTHROW;
 void write_profiling(void) GMON_NOTHROW;
 
 /*
+ * Counts calls on demand, in code that was compiled with gmon-cc --on-demand. If on is not 0, the calls of the functions
+ * that pattern selects are counted from now on, and of no others. Otherwise, the calls of these functions are not
+ * counted any more. pattern is a list such as "parse_*,!parse_debug"; NULL selects all functions. Every call that begins
+ * after the call with 1 has returned, and before the call with 0, is counted. The result is 0, or -1 if nothing was
+ * changed; a line on standard error then says why. May be called in any thread and in signal handlers.
+ */
+int gmon_calls(int on, const char *pattern) GMON_NOTHROW;
+
+/*
  * 4.4BSD. From now on, after every hundredth of a second of CPU time in any thread, the 16-bit count with the number
  * (pc - offset) / 2 * scale / 65536 is incremented. A scale or a size of 0 stops this. The result is 0, or -1 with
  * errno EFAULT (samples cannot be written; profiling has ended) or EINVAL (a scale above 65536).

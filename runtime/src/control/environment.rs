@@ -36,6 +36,10 @@ pub(crate) enum Variable {
     Children,
     /// `GMON_DUMP_SIGNAL`: the signal that makes the runtime write the file while the program continues.
     DumpSignal,
+    /// `GMON_CALLS`: the functions whose calls are counted on demand.
+    Calls,
+    /// `GMON_CALLS_SIGNAL`: the signal that switches this counting.
+    CallsSignal,
     /// The first of the variables in which launchers of parallel jobs tell a process its rank: Open MPI, PMIx, MPICH
     /// and its relatives, MVAPICH, and Slurm. The first that has a number counts. Slurm is last, because a launcher
     /// that runs inside a job of Slurm passes on the launcher's own number.
@@ -58,6 +62,8 @@ const NAMES: [&[u8]; Variable::FirstRank as usize + 5] = [
     b"GMON_THREADS=",
     b"GMON_CHILDREN=",
     b"GMON_DUMP_SIGNAL=",
+    b"GMON_CALLS=",
+    b"GMON_CALLS_SIGNAL=",
     b"OMPI_COMM_WORLD_RANK=",
     b"PMIX_RANK=",
     b"PMI_RANK=",

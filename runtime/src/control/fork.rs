@@ -1,6 +1,6 @@
 //! What happens when the process forks.
 
-use super::merge;
+use super::{calls, merge};
 use super::moncontrol::{self, current, give_up, this_is_first_thread};
 use crate::file::one_writer::{DONE, NOBODY, set_writer, writer};
 use crate::file::{self, Children};
@@ -10,6 +10,9 @@ use crate::samples::bins;
 use crate::state::reset_list;
 
 // The runtime's own statics. `kernel` has the list of all modules below.
+#[cfg(target_os = "linux")]
+reset_list! { calls, merge, moncontrol, threads }
+#[cfg(not(target_os = "linux"))]
 reset_list! { merge, moncontrol, threads }
 
 /// Prepares this thread for a fork.
@@ -42,6 +45,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
         set_writer(DONE);
     }
     this_is_first_thread();
+    calls::after_fork_in_child(!matches!(writer, NOBODY | DONE));
     // SAFETY: the child has one thread, and signals are blocked.
     let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
     let whole = mcount::after_fork_in_child(shared);

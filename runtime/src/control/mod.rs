@@ -2,6 +2,9 @@
 //! user's settings.
 
 mod buffer;
+#[cfg_attr(target_os = "linux", path = "calls/mod.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "no_calls.rs")]
+pub(crate) mod calls;
 mod combine;
 mod environment;
 #[cfg(all(feature = "start", not(test)))]

@@ -147,13 +147,32 @@ pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
 
 /// The signal that makes the runtime write the file.
 pub(crate) fn dump_signal(environment: &Environment<'_>) -> Option<c_int> {
-    let name = environment.value(Variable::DumpSignal)?.to_bytes();
-    let wrong: &[u8] = match signal_named(name) {
+    signal(environment, Variable::DumpSignal, b" is a signal that cannot write the file: using none")
+}
+
+/// The functions whose calls are counted from the start, as a list of patterns; empty for all functions.
+pub(crate) fn calls<'a>(environment: &Environment<'a>) -> Option<&'a [u8]> {
+    match environment.value(Variable::Calls)?.to_bytes() {
+        b"on" | b"1" => Some(b""),
+        b"off" | b"0" => None,
+        list => Some(list),
+    }
+}
+
+/// The signal that switches the counting of calls.
+pub(crate) fn calls_signal(environment: &Environment<'_>) -> Option<c_int> {
+    signal(environment, Variable::CallsSignal, b" is a signal that cannot switch the counting of calls: using none")
+}
+
+/// The signal that a variable names. A signal that has another use is refused, with a reason.
+fn signal(environment: &Environment<'_>, variable: Variable, why: &[u8]) -> Option<c_int> {
+    let name = environment.value(variable)?.to_bytes();
+    let wrong = match signal_named(name) {
         Some(signal) if is_free_for_use(signal) => return Some(signal),
-        Some(_) => b" is a signal that cannot write the file: using none",
+        Some(_) => why,
         None => b" is not a signal: using none",
     };
-    refuse(Variable::DumpSignal, name, wrong);
+    refuse(variable, name, wrong);
     None
 }
 

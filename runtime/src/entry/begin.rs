@@ -2,7 +2,8 @@
 
 use core::ffi::{CStr, c_char};
 
-use crate::control::{self, Environment, settings, snapshot, strings};
+use super::mcount;
+use crate::control::{self, Environment, calls, settings, snapshot, strings};
 use crate::kernel;
 use crate::message::remember_standard_error;
 use crate::os::{block_signals, reserve, set_blocked_signals};
@@ -55,6 +56,13 @@ pub(super) unsafe fn begin(
     register();
     if let Some(signal) = settings::dump_signal(&environment) {
         snapshot::watch(signal);
+    }
+    calls::set_counter(mcount::counter());
+    if let Some(signal) = settings::calls_signal(&environment) {
+        calls::watch(signal);
+    }
+    if let Some(list) = settings::calls(&environment) {
+        calls::switch_on(list);
     }
     #[cfg(feature = "start")]
     exits::watch(settings::may_catch_signals(&environment));

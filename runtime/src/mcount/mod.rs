@@ -9,5 +9,5 @@ pub(crate) mod threads;
 pub(crate) use threads::enter_new_thread;
 pub(crate) use threads::{
     Counter, after_fork_in_child, after_fork_in_parent, before_fork, empty_arcs, enter_this_thread, for_each_arc,
-    is_any_closing, lost, lost_in_children, miss, run_clocks, set_closing, settle_clocks, take_arcs,
+    is_any_closing, is_closing, lost, lost_in_children, miss, run_clocks, set_closing, settle_clocks, take_arcs,
 };

@@ -474,6 +474,12 @@ pub(crate) fn set_closing(is_closing: bool) -> bool {
     record_or_new().is_some_and(|thread| thread.is_closing.swap(is_closing, SeqCst))
 }
 
+/// Whether this thread is closing an object.
+#[allow(dead_code, reason = "not all systems ask")]
+pub(crate) fn is_closing() -> bool {
+    record().is_some_and(|thread| thread.is_closing.load(SeqCst))
+}
+
 /// Whether any thread is closing an object.
 pub(crate) fn is_any_closing() -> bool {
     let mut any = false;

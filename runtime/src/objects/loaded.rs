@@ -29,7 +29,7 @@ use crate::text::Text;
 
 closure_trait! {
     /// Gets executable mappings, with the address of the object's first byte.
-    pub(super) EachCode(mapping: &Mapping<'_>, base: usize)
+    pub(crate) EachCode(mapping: &Mapping<'_>, base: usize)
 }
 
 closure_trait! {
@@ -225,7 +225,7 @@ pub(crate) unsafe fn look_at_all() {
 
 /// Passes each executable mapping of an object to `each`, with the address where the object's first byte is mapped.
 /// The result says whether the list is that of this process.
-pub(super) fn for_each_code(room: &mut MapsRoom, each: &mut dyn EachCode) -> Result<bool, Errno> {
+pub(crate) fn for_each_code(room: &mut MapsRoom, each: &mut dyn EachCode) -> Result<bool, Errno> {
     // The address of code of this process. If the list says that it is not executable, the list is another process's:
     // emulators show their own.
     let here = (set_program as fn(usize, usize)) as usize;

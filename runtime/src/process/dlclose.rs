@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::control::{is_ours, look_at_objects};
+use crate::control::{calls, is_ours, look_at_objects};
 use crate::kernel;
 use crate::mcount;
 use crate::objects::dl_iterate_phdr;
@@ -39,8 +39,10 @@ extern "C" fn dlclose(handle: *mut c_void) -> c_int {
         unsafe { look_at_objects(dl_iterate_phdr) };
         // The counts of destructors belong to their object, whatever another thread loads there at the same time.
         let was_closing = mcount::set_closing(true);
+        calls::begin_closing();
         // SAFETY: the caller's promise.
         let result = unsafe { close(handle) };
+        calls::end_closing();
         // SAFETY: as above.
         unsafe { look_at_objects(dl_iterate_phdr) };
         mcount::set_closing(was_closing);

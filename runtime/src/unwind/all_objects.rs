@@ -3,6 +3,7 @@
 use gmon_unwind::{Loaded, Memory, Object, Objects};
 
 use super::later::Later;
+use super::thunks;
 
 /// The objects of the start, and how to find other objects.
 pub(super) struct AllObjects<'a> {
@@ -31,6 +32,9 @@ impl<'a> Loaded<'a> for AllObjects<'a> {
         address: usize,
         function: impl FnOnce(&Object<'a>) -> Option<R>,
     ) -> Option<R> {
+        if let Some(thunks) = thunks::object(memory, address) {
+            return function(&thunks);
+        }
         match self.objects.find(address) {
             Some(object) => function(object),
             // SAFETY: the promise of the creator.

@@ -8,6 +8,7 @@
 //! * `table_copies`: copies of the tables of objects that are loaded after the start, for copied stacks; `later`: finds
 //!   these objects
 //! * `all_objects`: the objects of the start and the later ones; `published`: what signal handlers use
+//! * `thunks`: the code that counts calls on demand
 //! * `kept_ends`: the memory for the outermost frames of deep stacks
 //! * `this_process`: the walks
 
@@ -21,6 +22,9 @@ mod published;
 mod searches;
 mod table_copies;
 mod this_process;
+#[cfg_attr(target_os = "linux", path = "thunks.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "no_thunks.rs")]
+pub(crate) mod thunks;
 
 pub use copied::CopiedStack;
 pub(crate) use gmon_unwind::Memory;

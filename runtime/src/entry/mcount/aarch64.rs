@@ -123,5 +123,116 @@ unsafe extern "C" fn mcount() {
     )
 }
 
+/// Records the call of a function whose calls are counted on demand. A thunk calls this: see
+/// [`crate::arch::entry_room`]. x9 has the return address of the function, and x30 points to the thunk's branch, whose
+/// target is selfpc. Of the other registers, x10 to x17 are free.
+#[cfg(target_os = "linux")]
+#[unsafe(naked)]
+unsafe extern "C" fn called() {
+    naked_asm!(
+        ".p2align 6",
+        ".cfi_startproc",
+        ".cfi_register x30, x9",
+        "    hint    #34", // bti c
+        "    mov     x16, x30",
+        "    adrp    x10, {as_run}",
+        "    ldr     w10, [x10, :lo12:{as_run}]", // not 0 while calls are recorded with run-time addresses
+        "    cbz     w10, 4f",
+        "7:  mov     x30, x9",
+        "    hint    #7", // xpaclri
+        "    mov     x11, x30", // frompc
+        "    ldr     w10, [x16]",
+        "    sbfx    x10, x10, #0, #26",
+        "    add     x10, x16, x10, lsl #2", // selfpc
+        "5:  mov     w12, #{factor_low}",
+        "    movk    w12, #{factor_high}, lsl #16",
+        "    madd    w12, w11, w12, w10",
+        block!(),
+        "    ldr     w14, [x13]", // the mask before the base: see arch::set_table
+        "    and     w12, w12, w14",
+        "    ldr     x14, [x13, #8]",
+        "    add     x12, x12, x12, lsl #1",
+        "    add     x12, x14, x12",
+        "1:  ldp     x13, x14, [x12]",
+        "    cmp     x14, x10",
+        "    ccmp    x13, x11, #0, eq",
+        "    b.ne    2f",
+        "    add     x12, x12, #16",
+        "6:  ldxr    x13, [x12]",
+        "    add     x13, x13, #1",
+        "    stxr    w14, x13, [x12]",
+        "    cbnz    w14, 6b", // a signal came in between
+        "3:  mov     x30, x9",
+        "    ret     x16",
+        "2:  add     x12, x12, #24",
+        "    cbnz    x14, 1b",
+        // `miss` changes the registers that a C function may change.
+        "    stp     x29, x9, [sp, #-112]!",
+        ".cfi_adjust_cfa_offset 112",
+        ".cfi_rel_offset x29, 0",
+        ".cfi_rel_offset x30, 8",
+        "    mov     x29, sp",
+        "    stp     x0, x1, [sp, #16]",
+        "    stp     x2, x3, [sp, #32]",
+        "    stp     x4, x5, [sp, #48]",
+        "    stp     x6, x7, [sp, #64]",
+        "    stp     x8, x16, [sp, #80]",
+        "    str     x18, [sp, #96]",
+        "    mov     x0, x11",
+        "    mov     x1, x10",
+        "    bl      {miss}",
+        "    ldp     x0, x1, [sp, #16]",
+        "    ldp     x2, x3, [sp, #32]",
+        "    ldp     x4, x5, [sp, #48]",
+        "    ldp     x6, x7, [sp, #64]",
+        "    ldp     x8, x16, [sp, #80]",
+        "    ldr     x18, [sp, #96]",
+        "    ldp     x29, x9, [sp], #112",
+        ".cfi_adjust_cfa_offset -112",
+        ".cfi_restore x29",
+        ".cfi_register x30, x9",
+        "    b       3b",
+        "4:  adrp    x10, {recording}",
+        "    ldr     w10, [x10, :lo12:{recording}]", // 0: no, 1: yes, 2: at link-time addresses
+        "    cbz     w10, 3b",
+        "    cmp     w10, #1",
+        "    b.eq    7b",
+        // The table is the live file of another process if this memory is a copy; such a call is not counted.
+        "    adrp    x10, {own}",
+        "    ldr     x10, [x10, :lo12:{own}]",
+        "    ldr     w10, [x10]",
+        "    cbz     w10, 3b",
+        "    mov     x30, x9",
+        "    hint    #7",
+        "    ldr     w10, [x16]",
+        "    sbfx    x10, x10, #0, #26",
+        "    add     x10, x16, x10, lsl #2",
+        "    adrp    x12, {bias}",
+        "    ldr     x12, [x12, :lo12:{bias}]",
+        "    sub     x11, x30, x12",
+        "    sub     x10, x10, x12",
+        "    b       5b",
+        ".cfi_endproc",
+        as_run = sym RECORDING_AS_RUN,
+        recording = sym RECORDING,
+        factor_low = const FACTOR & 0xffff,
+        factor_high = const FACTOR >> 16,
+        miss = sym miss,
+        bias = sym RECORDED_BIAS,
+        own = sym OWN_WORD,
+    )
+}
+
+/// The address of the code that thunks call; 0 if calls cannot be counted on demand.
+#[cfg(target_os = "linux")]
+pub(super) fn counter() -> usize {
+    called as unsafe extern "C" fn() as usize
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn counter() -> usize {
+    0
+}
+
 // Compilers use this name; every gprof leaves the other name out of its reports.
 global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount");

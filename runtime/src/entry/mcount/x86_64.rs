@@ -81,6 +81,27 @@ macro_rules! home_of_live {
 /// always empty, so the search ends.
 macro_rules! lookup {
     ($first:literal, $frompc_pushed:literal, $frompc:literal) => {
+        lookup!(
+            $first,
+            "    mov     r11, [rsp]\n", // selfpc: mcount's return address
+            "",
+            home!(),
+            $frompc_pushed,
+            $frompc,
+            "    mov     rcx, [rsp]\n",
+        )
+    };
+    // As above; the code that makes r11 selfpc before rax is pushed, and after; the code for the home; and the code that
+    // makes rcx selfpc, which may change rax.
+    (
+        $first:literal,
+        $selfpc:expr,
+        $selfpc_pushed:expr,
+        $home:expr,
+        $frompc_pushed:literal,
+        $frompc:literal,
+        $selfpc_late:expr $(,)?
+    ) => {
         concat!(
             ".p2align 6\n",
             ".cfi_startproc\n",
@@ -90,14 +111,16 @@ macro_rules! lookup {
             // decides.
             "    cmp     ebp, [rip + {as_run}]\n",
             "    jae     4f\n",
-            "5:  mov     r11, [rsp]\n", // selfpc: mcount's return address
+            "5:\n",
+            $selfpc,
             "    push    rax\n",
             ".cfi_adjust_cfa_offset 8\n",
+            $selfpc_pushed,
             "    imul    eax, ",
             $frompc_pushed,
             ", {factor}\n",
             "    add     eax, r11d\n",
-            home!(),
+            $home,
             "    cmp     [rax + 8], r11\n",
             "    jne     2f\n",
             "    mov     r11, ",
@@ -117,10 +140,10 @@ macro_rules! lookup {
             ".cfi_adjust_cfa_offset -8\n",
             "    mov     [rsp - 8], rax\n",
             "    mov     [rsp - 16], rcx\n",
+            $selfpc_late,
             "    mov     rax, ",
             $frompc,
             "\n",
-            "    mov     rcx, [rsp]\n",
             "7:  cmp     qword ptr [r11 + 8], 0\n",
             "    lea     r11, [r11 + 24]\n",
             "    je      {miss}\n",
@@ -142,10 +165,10 @@ macro_rules! lookup {
             "    je      3b\n",
             "    mov     [rsp - 8], rax\n",
             "    mov     [rsp - 16], rcx\n",
+            $selfpc_late,
             "    mov     rax, ",
             $frompc,
             "\n",
-            "    mov     rcx, [rsp]\n",
             "    sub     rax, [rip + {bias}]\n",
             "    sub     rcx, [rip + {bias}]\n",
             "    imul    r11d, eax, {factor}\n",
@@ -188,6 +211,71 @@ unsafe extern "C" fn __fentry__() {
         own = sym OWN_WORD,
         miss = sym fentry_miss,
     )
+}
+
+/// As [`home`], for [`called`], where selfpc is not on the stack. The red zone keeps selfpc.
+#[cfg(not(feature = "preload"))]
+macro_rules! home_of_called {
+    () => {
+        home!()
+    };
+}
+
+#[cfg(feature = "preload")]
+macro_rules! home_of_called {
+    () => {
+        concat!(
+            "    mov     [rsp - 16], r11\n",
+            "    mov     r11, [rip + gmon_thread@gottpoff]\n",
+            "    and     eax, dword ptr fs:[r11]\n",
+            "    lea     eax, [rax + 2*rax]\n",
+            "    add     rax, qword ptr fs:[r11 + 8]\n",
+            "    mov     r11, [rsp - 16]\n",
+        )
+    };
+}
+
+/// Records the call of a function whose calls are counted on demand. A thunk calls this: see
+/// [`crate::arch::entry_room`]. The return address points to the thunk's jump, whose target is selfpc.
+#[cfg(target_os = "linux")]
+#[unsafe(naked)]
+unsafe extern "C" fn called() {
+    naked_asm!(
+        lookup!(
+            "",
+            "",
+            concat!(
+                "    mov     r11, [rsp + 8]\n",
+                "    movsxd  rax, dword ptr [r11 + 1]\n",
+                "    lea     r11, [r11 + rax + 5]\n",
+            ),
+            home_of_called!(),
+            "[rsp + 16]",
+            "[rsp + 8]",
+            concat!(
+                "    mov     rcx, [rsp]\n",
+                "    movsxd  rax, dword ptr [rcx + 1]\n",
+                "    lea     rcx, [rcx + rax + 5]\n",
+            ),
+        ),
+        as_run = sym RECORDING_AS_RUN,
+        factor = const FACTOR,
+        recording = sym RECORDING,
+        bias = sym RECORDED_BIAS,
+        own = sym OWN_WORD,
+        miss = sym mcount_miss,
+    )
+}
+
+/// The address of the code that thunks call; 0 if calls cannot be counted on demand.
+#[cfg(target_os = "linux")]
+pub(super) fn counter() -> usize {
+    called as unsafe extern "C" fn() as usize
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn counter() -> usize {
+    0
 }
 
 // Other systems and older compilers use this name.

@@ -20,6 +20,8 @@ pub(crate) mod numbers {
     pub(crate) const SECCOMP: usize = 277;
     pub(crate) const NANOSLEEP: usize = 101;
     pub(crate) const MUNMAP: usize = 215;
+    pub(crate) const MPROTECT: usize = 226;
+    pub(crate) const MEMBARRIER: usize = 283;
     pub(crate) const SIGALTSTACK: usize = 132;
     pub(crate) const RT_SIGACTION: usize = 134;
     pub(crate) const RT_SIGPROCMASK: usize = 135;

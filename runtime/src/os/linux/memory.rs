@@ -21,7 +21,12 @@ const MADV_POPULATE_READ: usize = 22;
 pub(crate) const RLIMIT_AS: usize = 9;
 const MAP_SHARED: usize = 1;
 const MAP_FIXED: usize = 0x10;
+const PROT_READ: usize = 1;
 const PROT_READ_WRITE: usize = 1 | 2;
+const PROT_READ_EXECUTE: usize = 1 | 4;
+const PROT_ALL: usize = 1 | 2 | 4;
+/// Fails if the addresses are in use. Kernels before 4.17 ignore the flag, and may choose another address.
+const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
 /// MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE: untouched pages take no memory and no commitment.
 const PRIVATE_UNRESERVED: usize = 0x2 | 0x20 | 0x4000;
 
@@ -147,6 +152,50 @@ fn map_now(length: usize) -> *mut c_void {
         Ok(address) => ptr::with_exposed_provenance_mut(address),
         Err(_) => ptr::null_mut(),
     }
+}
+
+/// Maps new memory, all zero, at an address; false if the memory there is in use.
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) fn map_at(address: usize, length: usize) -> bool {
+    let arguments = [address, length, PROT_READ_WRITE, PRIVATE_UNRESERVED | MAP_FIXED_NOREPLACE, usize::MAX, 0];
+    // SAFETY: no existing memory is affected.
+    match unsafe { call(numbers::MMAP, arguments) } {
+        Ok(found) if found == address => true,
+        Ok(other) => {
+            // SAFETY: mapped above, and nobody has the address.
+            unsafe { unmap(ptr::with_exposed_provenance_mut(other), length) };
+            false
+        }
+        Err(_) => false,
+    }
+}
+
+/// What may be done with memory that contains code.
+#[cfg(any(test, feature = "runtime"))]
+#[derive(Clone, Copy)]
+pub(crate) enum Access {
+    /// The code may be executed.
+    Executable,
+    /// The code may be executed and changed.
+    ExecutableAndWritable,
+    /// The memory may only be read.
+    Readable,
+}
+
+/// Changes what may be done with whole pages of memory.
+///
+/// # Safety
+///
+/// Whoever uses the memory meanwhile must need no more than both accesses permit.
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) unsafe fn protect(address: usize, length: usize, access: Access) -> Result<(), Errno> {
+    let rights = match access {
+        Access::Executable => PROT_READ_EXECUTE,
+        Access::ExecutableAndWritable => PROT_ALL,
+        Access::Readable => PROT_READ,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { call(numbers::MPROTECT, [address, length, rights]) }.map(|_| ())
 }
 
 /// Maps a part of a file: a write to the memory is a write to the file.

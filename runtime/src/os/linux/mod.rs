@@ -30,6 +30,8 @@ mod limits;
 mod listed_object;
 mod maps;
 mod memory;
+#[cfg(any(test, feature = "runtime"))]
+mod own_code;
 mod perf;
 mod readable;
 mod shared_signal;
@@ -82,7 +84,11 @@ pub(crate) use memory::RLIMIT_AS;
 pub(crate) use memory::{
     PAGE, make_present, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve,
 };
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) use memory::{Access, map_at, protect};
 pub use memory::{clear, map, unmap};
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) use own_code::{OwnCode, synchronize};
 pub(crate) use perf::{SampleMemory, sample_on};
 pub use readable::{is_readable, is_readable_in_handler};
 pub(crate) use shared_signal::{is_programs, leave_to_program, programs_handler};

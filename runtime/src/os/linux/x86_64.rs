@@ -20,6 +20,8 @@ pub(crate) mod numbers {
     pub(crate) const SECCOMP: usize = 317;
     pub(crate) const NANOSLEEP: usize = 35;
     pub(crate) const MUNMAP: usize = 11;
+    pub(crate) const MPROTECT: usize = 10;
+    pub(crate) const MEMBARRIER: usize = 324;
     pub(crate) const SIGALTSTACK: usize = 131;
     pub(crate) const RT_SIGACTION: usize = 13;
     pub(crate) const RT_SIGPROCMASK: usize = 14;

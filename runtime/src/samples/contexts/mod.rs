@@ -31,11 +31,12 @@ use core::sync::atomic::{
 
 use gmon::encode::side_file::CutReason;
 
+use super::owner;
 use crate::arch::{self, thread_pointer};
 use crate::os::linked::sampled;
 use crate::os::{WALKS_STACKS, a_moment};
 use crate::state::Inherited;
-use crate::unwind::{Frame, Memory, Searches, Stack, is_closing, stays, walk_stack};
+use crate::unwind::{Frame, Memory, Searches, Stack, is_closing, stays, thunks, walk_stack};
 
 use budget::Used;
 pub(crate) use budget::set_rate;
@@ -253,7 +254,7 @@ impl Walking<'_> {
         let searches = Searches::new(reach.passed > 0);
         let walked = walk_stack(self.stack, reach, &searches, trail, |Frame { pc, is_exact }| {
             let is_interrupted_caller = is_exact && (!is_innermost || self.ticks == 0);
-            let pc = if is_innermost { sampled(pc) } else { pc };
+            let pc = if is_innermost { sampled(owner(pc, self.stack)) } else { thunks::owner_of_call(pc) };
             is_innermost = false;
             buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });

@@ -1,0 +1,286 @@
+//! The functions of an object whose calls can be counted on demand: *sites*.
+
+use core::slice;
+
+use super::changes::Piece;
+use super::object_file::ObjectFile;
+use super::patterns;
+use crate::arch::entry_room::{LABEL, ROOM_SIZE, Room};
+use crate::os::{OwnMemory, PAGE, map};
+
+/// The section in which compilers list the room of functions.
+const RECORDS: &[u8] = b"__patchable_function_entries";
+/// The section with the index of the unwind tables.
+const INDEX: &[u8] = b".eh_frame_hdr";
+/// The number of bytes of records that are read at once.
+const AT_ONCE: usize = 512;
+/// An upper bound of the number of sites of an object.
+const MOST_SITES: usize = 1 << 24;
+/// How far the first address of a function may be from its record.
+const FARTHEST_LABEL: usize = 8;
+
+/// A function with room at its entry.
+#[derive(Clone, Copy)]
+pub(super) struct Site {
+    /// The link-time address of the room.
+    pub(super) record: usize,
+    /// The selections that have the function, a bit for each.
+    pub(super) selections: u32,
+    pub(super) room: Room,
+    pub(super) is_on: bool,
+    /// Whether the jump to the thunk is there.
+    pub(super) has_jump: bool,
+}
+
+/// The sites of an object, by address.
+#[derive(Clone, Copy)]
+pub(super) struct Sites {
+    start: *mut Site,
+    number: usize,
+}
+
+/// Why an object has no sites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// The compiler made no room.
+    Room,
+    /// The compiler made room of another form.
+    RoomBeforeFunctions,
+    Memory,
+}
+
+impl Sites {
+    /// No sites.
+    pub(super) const NONE: Sites = Sites { start: core::ptr::null_mut(), number: 0 };
+
+    pub(super) fn len(&self) -> usize {
+        self.number
+    }
+
+    pub(super) fn all(&self) -> &[Site] {
+        // SAFETY: the memory has that many sites, and is never freed. One thread at a time uses sites.
+        if self.number == 0 { &[] } else { unsafe { slice::from_raw_parts(self.start, self.number) } }
+    }
+
+    pub(super) fn all_mut(&mut self) -> &mut [Site] {
+        // SAFETY: as above.
+        if self.number == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(self.start, self.number) } }
+    }
+
+    /// Finds the sites of an object with code at these run-time addresses and with a load bias.
+    pub(super) fn find(
+        file: &ObjectFile,
+        memory: &OwnMemory,
+        piece: &mut Piece,
+        bias: usize,
+        (start, end): (usize, usize),
+    ) -> Result<Sites, Missing> {
+        let mut number = 0_usize;
+        file.named(RECORDS, |section| number = number.saturating_add(section.size / size_of::<usize>()));
+        if number == 0 || number > MOST_SITES {
+            return Err(Missing::Room);
+        }
+        let place = map(number * size_of::<Site>());
+        if place.is_null() {
+            return Err(Missing::Memory);
+        }
+        let mut sites = Sites { start: place.cast(), number: 0 };
+        file.named(RECORDS, |section| {
+            for_each_word(memory, bias.wrapping_add(section.address), section.size, |record| {
+                if sites.number < number && start <= record && record.wrapping_add(ROOM_SIZE) <= end {
+                    let site = Site {
+                        record: record.wrapping_sub(bias),
+                        selections: 0,
+                        room: Room::NONE,
+                        is_on: false,
+                        has_jump: false,
+                    };
+                    // SAFETY: there is room for `number` sites.
+                    unsafe { sites.start.add(sites.number).write(site) };
+                    sites.number += 1;
+                }
+            });
+        });
+        sort(sites.all_mut());
+        sites.look_at_code(memory, piece, bias);
+        if sites.number == 0 {
+            return Err(Missing::Room);
+        }
+        if sites.all().first().is_some_and(|site| starts_function(file, memory, bias, site.record)) {
+            return Err(Missing::RoomBeforeFunctions);
+        }
+        Ok(sites)
+    }
+
+    /// Keeps the sites whose code is room of the expected form.
+    #[inline(never)]
+    fn look_at_code(&mut self, memory: &OwnMemory, piece: &mut Piece, bias: usize) {
+        let mut read = Reader { memory, start: 0, bytes: piece, length: 0 };
+        let (mut kept, mut last) = (0, None);
+        for index in 0..self.number {
+            let Some(mut site) = self.all().get(index).copied() else { break };
+            let code = read.bytes(bias.wrapping_add(site.record));
+            if let Some(room) = code.as_ref().and_then(Room::of).filter(|_| last != Some(site.record)) {
+                site.room = room;
+                last = Some(site.record);
+                if let Some(place) = self.all_mut().get_mut(kept) {
+                    *place = site;
+                    kept += 1;
+                }
+            }
+        }
+        self.number = kept;
+    }
+
+    /// Adds the functions that a list of patterns selects to the selection `bit`.
+    pub(super) fn select(&mut self, file: Option<&ObjectFile>, list: &[u8], bit: u32) {
+        let selects_unnamed = patterns::selects(list, None);
+        for site in self.all_mut() {
+            site.selections = if selects_unnamed { site.selections | bit } else { site.selections & !bit };
+        }
+        if list.is_empty() || list == b"on" {
+            return;
+        }
+        let Some(file) = file else { return };
+        // Of the names of a function, one suffices for which the patterns decide otherwise than for a function without
+        // a name.
+        file.functions(|address, name| {
+            let is_selected = patterns::selects(list, Some(name));
+            if is_selected != selects_unnamed
+                && let Some(site) = self.at(address)
+            {
+                site.selections = if is_selected { site.selections | bit } else { site.selections & !bit };
+            }
+        });
+    }
+
+    /// The site of the function at a link-time address.
+    fn at(&mut self, address: usize) -> Option<&mut Site> {
+        let behind = self.all().partition_point(|site| site.record <= address.wrapping_add(FARTHEST_LABEL / 2));
+        let site = self.all_mut().get_mut(behind.checked_sub(1)?)?;
+        (address.wrapping_add(FARTHEST_LABEL / 2).wrapping_sub(site.record) <= FARTHEST_LABEL + FARTHEST_LABEL / 2)
+            .then_some(site)
+    }
+}
+
+/// Reads code in pieces.
+struct Reader<'a> {
+    memory: &'a OwnMemory,
+    start: usize,
+    bytes: &'a mut Piece,
+    length: usize,
+}
+
+impl Reader<'_> {
+    /// The bytes of the room at an address.
+    fn bytes(&mut self, address: usize) -> Option<[u8; ROOM_SIZE]> {
+        let find = |reader: &Self| {
+            let distance = address.checked_sub(reader.start)?;
+            let length = reader.length.checked_sub(distance)?;
+            reader.bytes.get(distance..)?.first_chunk().copied().filter(|_| length >= ROOM_SIZE)
+        };
+        find(self).or_else(|| {
+            self.start = address;
+            // The rest of the pages may not be code.
+            self.length = [self.bytes.len(), PAGE, ROOM_SIZE]
+                .into_iter()
+                .find(|length| self.bytes.get_mut(..*length).is_some_and(|bytes| self.memory.fill(address, bytes)))?;
+            find(self)
+        })
+    }
+}
+
+/// Passes the words of some memory to `each`.
+fn for_each_word(memory: &OwnMemory, start: usize, size: usize, mut each: impl FnMut(usize)) {
+    let mut bytes = [0; AT_ONCE];
+    let mut done = 0;
+    while done < size {
+        let length = AT_ONCE.min(size - done);
+        let Some(piece) = bytes.get_mut(..length).filter(|_| length > 0) else { return };
+        if !memory.fill(start.wrapping_add(done), piece) {
+            return;
+        }
+        piece.as_chunks().0.iter().for_each(|word| each(usize::from_ne_bytes(*word)));
+        done += length;
+    }
+}
+
+/// Whether the room at a record is in the function and not before it: the unwind tables have a function at the record,
+/// and none at the distance where the function should be.
+fn starts_function(file: &ObjectFile, memory: &OwnMemory, bias: usize, record: usize) -> bool {
+    let mut index = None;
+    file.named(INDEX, |section| index = Some(bias.wrapping_add(section.address)));
+    let Some(index) = index else { return false };
+    let has = |address: usize| has_function(memory, index, bias.wrapping_add(address));
+    LABEL == 5 && has(record) == Some(true) && has(record.wrapping_add(LABEL)) == Some(false)
+}
+
+/// Whether an index of unwind tables has a function at an address; `None` if the index has another form.
+fn has_function(memory: &OwnMemory, index: usize, address: usize) -> Option<bool> {
+    /// Version 1, `.eh_frame` and the number in four bytes, and pairs of distances in four bytes.
+    const FORM: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
+    let [form, _, number, _]: [[u8; 4]; 4] = memory.read::<16>(index)?.as_chunks().0.first_chunk().copied()?;
+    if form != FORM {
+        return None;
+    }
+    let wanted = i32::try_from(address.wrapping_sub(index).cast_signed()).ok()?;
+    let (mut low, mut high) = (0, u32::from_ne_bytes(number) as usize);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found = i32::from_ne_bytes(memory.read::<4>(index.wrapping_add(12 + middle * 8))?);
+        if found == wanted {
+            return Some(true);
+        }
+        if found < wanted { low = middle + 1 } else { high = middle }
+    }
+    Some(false)
+}
+
+/// Sorts sites by address. Most are sorted already, in a few runs.
+fn sort(sites: &mut [Site]) {
+    let mut gap = sites.len() / 2;
+    if sites.is_sorted_by_key(|site| site.record) {
+        return;
+    }
+    while gap > 0 {
+        for start in gap..sites.len() {
+            let mut at = start;
+            while let Some(before) = at.checked_sub(gap)
+                && let Ok([left, right]) = sites.get_disjoint_mut([before, at])
+                && left.record > right.record
+            {
+                core::mem::swap(left, right);
+                at = before;
+            }
+        }
+        gap = if gap == 2 { 1 } else { gap * 5 / 11 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_are_sorted() {
+        let site = |record| Site { record, selections: 0, room: Room::NONE, is_on: false, has_jump: false };
+        for number in [0, 1, 2, 3, 10, 1000] {
+            let mut sites: Vec<_> = (0..number).map(|n| site(n * 7919 % 1009)).collect();
+            let mut records: Vec<_> = sites.iter().map(|site| site.record).collect();
+            sort(&mut sites);
+            records.sort_unstable();
+            assert!(sites.iter().map(|site| site.record).eq(records));
+        }
+    }
+
+    #[test]
+    fn a_site_is_found_by_the_address_of_its_function() {
+        let site = |record| Site { record, selections: 0, room: Room::NONE, is_on: false, has_jump: false };
+        let all = Box::leak(Box::new([site(0x100), site(0x120), site(0x140)]));
+        let mut sites = Sites { start: all.as_mut_ptr(), number: 3 };
+        let mut at = |address| sites.at(address).map(|site| site.record);
+        assert_eq!([at(0x105), at(0x100), at(0x108), at(0x110), at(0x125)], [0x100, 0x100, 0x100, 0, 0x120].map(
+            |record| (record != 0).then_some(record)
+        ));
+    }
+}
