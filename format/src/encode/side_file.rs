@@ -21,6 +21,7 @@ mod numbers;
 mod parts;
 mod piece;
 mod place;
+mod selection;
 
 pub use items::{
     BinEncoder, CallEncoder, IdentityBytes, LARGEST_BIN, LARGEST_CALL, LARGEST_CONTEXT, LARGEST_HEAD, ObjectItem,
@@ -30,3 +31,4 @@ pub use numbers::{LARGEST_NUMBER, number, padded_number, read_number, string, un
 pub use parts::{Header, end, header, padding, padding_size, part};
 pub use piece::{Measure, Piece};
 pub use place::{Call, CutReason, Place};
+pub use selection::{LARGEST_FUNCTION, LARGEST_INTERVAL, SelectionEncoder};

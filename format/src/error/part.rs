@@ -51,6 +51,8 @@ texts! {
         Threads = "threads",
         /// The calls of a side file.
         Calls = "calls",
+        /// The calls that were counted on demand, in a side file.
+        Selections = "calls on demand",
         /// The calling contexts of a side file.
         Contexts = "calling contexts",
         /// The cuts of a side file.
@@ -101,6 +103,10 @@ texts! {
         Parent = "parent of a node",
         /// An address that does not fit the words of the file.
         Address = "address",
+        /// The address of a function whose calls were counted, and that is not above the function before.
+        CountedFunction = "counted function",
+        /// The begin or the length of an interval that ends after more nanoseconds than 64 bits can count.
+        Interval = "interval",
         /// A count whose sum with others does not fit 64 bits.
         Count = "count",
         /// The first number of raw nodes, which are not in a row with the others.

@@ -8,7 +8,7 @@ pub const MAGIC: [u8; 8] = *b"\x89gmon\r\n\x1a";
 /// The major version: a reader refuses another one.
 pub const MAJOR: u8 = 1;
 /// The minor version: a higher one has more kinds of parts and more properties.
-pub const MINOR: u8 = 0;
+pub const MINOR: u8 = 1;
 /// The byte that means little-endian numbers.
 pub const LITTLE: u8 = 1;
 /// The byte that means big-endian numbers.
@@ -42,6 +42,10 @@ pub const THREADS: Tag = *b"THRD";
 pub const SAMPLES: Tag = *b"HIST";
 /// Calls.
 pub const CALLS: Tag = *b"ARCS";
+/// Selections: which calls were counted on demand, and when.
+pub const SELECTIONS: Tag = *b"CALL";
+/// Samples by object, only those that were taken while calls were counted on demand.
+pub const COUNTED_SAMPLES: Tag = *b"HISC";
 /// Calling contexts.
 pub const CONTEXTS: Tag = *b"CTXT";
 /// Ticks without a calling context.
@@ -178,6 +182,8 @@ pub mod property {
     pub const SAMPLER: &[u8] = b"sampler";
     /// The CPU time during which the samples were taken, in nanoseconds.
     pub const CPU: &[u8] = b"cpu";
+    /// The time by the wall clock from the start of the profile to the moment when the file was written, in nanoseconds.
+    pub const ELAPSED: &[u8] = b"elapsed";
     /// The name of the machine.
     pub const HOST: &[u8] = b"host";
     /// The rank of the process in its MPI job.

@@ -69,6 +69,12 @@ impl SideFile {
         self.property(property::CPU).and_then(decimal)
     }
 
+    /// The time by the wall clock that the profile spans, in nanoseconds; `None` if unknown.
+    #[must_use]
+    pub fn elapsed(&self) -> Option<u64> {
+        self.property(property::ELAPSED).and_then(decimal)
+    }
+
     /// The number of runs that the file is of.
     #[must_use]
     pub fn runs(&self) -> u64 {
@@ -115,6 +121,12 @@ impl SideFile {
     #[must_use]
     pub fn samples(&self) -> &[Samples] {
         &self.samples
+    }
+
+    /// The samples that were taken while calls were counted on demand, those of the program included.
+    #[must_use]
+    pub fn counted_samples(&self) -> &[Samples] {
+        &self.counted_samples
     }
 
     /// The calls that the profile cannot hold, and with threads all calls by thread.

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::content::{Added, Refused, SideFile};
 use super::contexts::Node;
-use super::counts::{Calls, Samples, Thread};
+use super::counts::{Calls, During, Samples, Thread};
 use super::functions;
 use super::object::{Kind, Mapping, Object};
 use crate::encode::side_file::{Call, CutReason, Place};
@@ -126,7 +126,25 @@ impl SideFile {
         ticks: u64,
     ) -> Result<(), Error> {
         let thread = self.begin_samples(thread, object, bin_size)?;
-        Ok(self.push_samples((thread, object, bin_size), index, ticks)?)
+        Ok(self.push_samples(During::Run, (thread, object, bin_size), index, ticks)?)
+    }
+
+    /// Adds samples, as [`SideFile::add_samples`] does, that were taken while calls were counted on demand. Samples of
+    /// the program may be among them. The profile, or the samples of the whole run, contain these samples.
+    ///
+    /// # Errors
+    ///
+    /// As for [`SideFile::add_samples`].
+    pub fn add_counted_samples(
+        &mut self,
+        thread: Option<usize>,
+        object: u32,
+        bin_size: u64,
+        index: u64,
+        ticks: u64,
+    ) -> Result<(), Error> {
+        let thread = self.begin_samples(thread, object, bin_size)?;
+        Ok(self.push_samples(During::Intervals, (thread, object, bin_size), index, ticks)?)
     }
 
     /// Checks what stands before the bins of a part of samples.
@@ -138,16 +156,26 @@ impl SideFile {
         self.thread(thread)
     }
 
-    pub(super) fn push_samples(&mut self, of: (Option<u32>, u32, u64), index: u64, ticks: u64) -> Added<()> {
+    pub(super) fn push_samples(
+        &mut self,
+        during: During,
+        of: (Option<u32>, u32, u64),
+        index: u64,
+        ticks: u64,
+    ) -> Added<()> {
         let (thread, object, bin_size) = of;
         self.address(index.checked_mul(bin_size).ok_or(Refused(Part::Bin, index))?)?;
-        count(&mut self.samples_total, ticks)?;
+        let (samples, total) = match during {
+            During::Run => (&mut self.samples, &mut self.samples_total),
+            During::Intervals => (&mut self.counted_samples, &mut self.counted_samples_total),
+        };
+        count(total, ticks)?;
         let fits = |last: &&mut Samples| {
             (last.thread, last.object, last.bin_size) == of && last.bins.last().is_none_or(|(last, _)| *last < index)
         };
-        match self.samples.last_mut().filter(fits) {
+        match samples.last_mut().filter(fits) {
             Some(last) => last.bins.push((index, ticks)),
-            None => self.samples.push(Samples { thread, object, bin_size, bins: [(index, ticks)].into() }),
+            None => samples.push(Samples { thread, object, bin_size, bins: [(index, ticks)].into() }),
         }
         Ok(())
     }
@@ -227,7 +255,7 @@ impl SideFile {
     }
 
     /// Checks a place in code.
-    fn code_place(&self, place: Place) -> Added<()> {
+    pub(super) fn code_place(&self, place: Place) -> Added<()> {
         self.address(place.address)?;
         let is_known = matches!(place.object, KERNEL | ELSEWHERE) || self.objects.contains_key(&place.object);
         if is_known { Ok(()) } else { Err(Refused(Part::Object, u64::from(place.object))) }

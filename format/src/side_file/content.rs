@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::contexts::ContextTree;
 use super::counts::{Calls, Samples, Thread};
 use super::object::{Mapping, Object};
+use super::selections::Selection;
 use crate::encode::side_file::CutReason;
 use crate::layout::mark;
 use crate::{Error, Order, Part, Word};
@@ -29,10 +30,15 @@ pub struct SideFile {
     pub(super) mappings: Vec<Mapping>,
     pub(super) samples: Vec<Samples>,
     pub(super) calls: Vec<Calls>,
+    /// The calls that were counted on demand; `None` if all calls were counted.
+    pub(super) selections: Option<Vec<Selection>>,
+    /// The samples that were taken while calls were counted on demand.
+    pub(super) counted_samples: Vec<Samples>,
     pub(super) contexts: ContextTree,
     pub(super) cuts: BTreeMap<CutReason, u64>,
-    /// The sums of all counts in `samples`, in `calls`, and in `cuts`, which fit 64 bits.
+    /// The sums of all counts in `samples`, in `counted_samples`, in `calls`, and in `cuts`, which fit 64 bits.
     pub(super) samples_total: u64,
+    pub(super) counted_samples_total: u64,
     pub(super) calls_total: u64,
     pub(super) cuts_total: u64,
 }
@@ -98,9 +104,12 @@ impl SideFile {
             mappings: Vec::new(),
             samples: Vec::new(),
             calls: Vec::new(),
+            selections: None,
+            counted_samples: Vec::new(),
             contexts: ContextTree::default(),
             cuts: BTreeMap::new(),
             samples_total: 0,
+            counted_samples_total: 0,
             calls_total: 0,
             cuts_total: 0,
         }

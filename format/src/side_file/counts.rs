@@ -5,6 +5,15 @@ use core::ops::Range;
 
 use crate::encode::side_file::Call;
 
+/// When samples were taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum During {
+    /// At any time of the run.
+    Run,
+    /// While calls were counted on demand.
+    Intervals,
+}
+
 /// Samples in one object, or outside of all objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Samples {

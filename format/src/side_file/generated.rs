@@ -64,7 +64,8 @@ impl SideFile {
     fn unknown_addresses(&self, callers: &[bool]) -> BTreeSet<u64> {
         let nodes = self.contexts.nodes.iter().zip(callers);
         let nodes = nodes.filter_map(|(node, is_caller)| address_in_function(node.place(), *is_caller));
-        let samples = self.samples.iter().filter(|samples| samples.object == ELSEWHERE);
+        let samples = self.samples.iter().chain(&self.counted_samples);
+        let samples = samples.filter(|samples| samples.object == ELSEWHERE);
         let bins = samples.flat_map(|samples| samples.bins.iter().filter_map(|(index, _)| last_byte(samples, *index)));
         let calls = self.calls.iter().flat_map(|calls| &calls.calls).flat_map(|call| {
             [address_in_function(call.caller, true), address_in_function(call.callee, false)].into_iter().flatten()
@@ -96,29 +97,35 @@ impl SideFile {
         for call in self.calls.iter_mut().flat_map(|calls| &mut calls.calls) {
             (call.caller, call.callee) = (moved(call.caller, true), moved(call.callee, false));
         }
-        let mut bins: BTreeMap<Option<u32>, BTreeMap<u64, u64>> = BTreeMap::new();
-        for samples in self.samples.iter_mut().filter(|samples| samples.object == ELSEWHERE) {
-            let (thread, mut left) = (samples.thread, Vec::new());
-            for (index, ticks) in core::mem::take(&mut samples.bins) {
-                let Some(address) = last_byte(samples, index) else {
-                    left.push((index, ticks));
-                    continue;
-                };
-                let bin = address_of(address).checked_div(functions::BIN).unwrap_or(0);
-                let sum = bins.entry(thread).or_default().entry(bin).or_insert(0);
-                // The sum of all samples fits.
-                *sum = sum.saturating_add(ticks);
-            }
-            samples.bins = left;
-        }
-        self.samples.retain(|samples| !samples.bins.is_empty());
-        self.samples.extend(bins.into_iter().map(|(thread, bins)| Samples {
-            thread,
-            object,
-            bin_size: functions::BIN,
-            bins: bins.into_iter().collect(),
-        }));
+        move_samples(&mut self.samples, object, address_of);
+        move_samples(&mut self.counted_samples, object, address_of);
     }
+}
+
+/// Moves the samples at unknown addresses to an object. `address_of` has the new address for each of them.
+fn move_samples(all: &mut Vec<Samples>, object: u32, address_of: impl Fn(u64) -> u64) {
+    let mut bins: BTreeMap<Option<u32>, BTreeMap<u64, u64>> = BTreeMap::new();
+    for samples in all.iter_mut().filter(|samples| samples.object == ELSEWHERE) {
+        let (thread, mut left) = (samples.thread, Vec::new());
+        for (index, ticks) in core::mem::take(&mut samples.bins) {
+            let Some(address) = last_byte(samples, index) else {
+                left.push((index, ticks));
+                continue;
+            };
+            let bin = address_of(address).checked_div(functions::BIN).unwrap_or(0);
+            let sum = bins.entry(thread).or_default().entry(bin).or_insert(0);
+            // The sum of all samples fits.
+            *sum = sum.saturating_add(ticks);
+        }
+        samples.bins = left;
+    }
+    all.retain(|samples| !samples.bins.is_empty());
+    all.extend(bins.into_iter().map(|(thread, bins)| Samples {
+        thread,
+        object,
+        bin_size: functions::BIN,
+        bins: bins.into_iter().collect(),
+    }));
 }
 
 /// The address of a place in no known object, or the address before a return address. `None` for other places, and for

@@ -24,6 +24,7 @@ mod functions;
 mod generated;
 mod object;
 mod read;
+mod selections;
 mod sum;
 mod totals;
 mod write;
@@ -33,6 +34,7 @@ pub use contexts::{ContextTree, Node};
 pub use counts::{Calls, Samples, Thread};
 pub use functions::function_addresses;
 pub use object::{Identity, Kind, Mapping, Object};
+pub use selections::Selection;
 pub use sum::Accumulator;
 pub use totals::Outside;
 

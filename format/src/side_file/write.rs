@@ -4,13 +4,16 @@ use alloc::vec::Vec;
 
 use super::content::{Checksum, SideFile};
 use super::contexts::Node;
+use super::counts::Samples;
+use super::selections::Selection;
 use crate::encode::Sink as _;
 use crate::encode::side_file::{
-    BinEncoder, CallEncoder, Header, ThreadItem, context, cut, end, header, mapping, number, object, padding, part,
-    property, string, thread,
+    BinEncoder, CallEncoder, Header, SelectionEncoder, ThreadItem, context, cut, end, header, mapping, number, object,
+    padding, part, property, string, thread,
 };
 use crate::layout::side_file::{
-    BIG, CALLS, CONTEXTS, CUTS, FUNCTIONS, LITTLE, LIVE, MAPPINGS, OBJECTS, PROPERTIES, SAMPLES, THREADS, Tag,
+    BIG, CALLS, CONTEXTS, COUNTED_SAMPLES, CUTS, FUNCTIONS, LITTLE, LIVE, MAPPINGS, OBJECTS, PROPERTIES, SAMPLES,
+    SELECTIONS, THREADS, Tag,
 };
 use crate::output::Output;
 use crate::{Order, Word};
@@ -65,11 +68,15 @@ impl Writer<'_> {
         content(&mut bytes);
         let bytes = bytes.into_bytes();
         if !bytes.is_empty() {
-            let length = bytes.len() as u64;
-            part(&mut self.out, tag, 0, length);
-            self.out.bytes(&bytes);
-            padding(&mut self.out, length);
+            self.whole_part(tag, &bytes);
         }
+    }
+
+    fn whole_part(&mut self, tag: Tag, content: &[u8]) {
+        let length = content.len() as u64;
+        part(&mut self.out, tag, 0, length);
+        self.out.bytes(content);
+        padding(&mut self.out, length);
     }
 
     fn descriptions(&mut self) {
@@ -96,18 +103,28 @@ impl Writer<'_> {
     }
 
     fn counts(&mut self) {
-        for samples in &self.file.samples {
-            self.part(SAMPLES, |out| {
-                let mut bins = BinEncoder::begin(out, samples.thread, samples.object, samples.bin_size);
-                samples.bins.iter().for_each(|(index, ticks)| bins.put(out, *index, *ticks));
-            });
-        }
+        let file = self.file;
+        file.samples.iter().for_each(|samples| self.samples(SAMPLES, samples));
         for calls in &self.file.calls {
             self.part(CALLS, |out| {
                 let mut encoder = CallEncoder::begin(out, calls.thread);
                 calls.calls.iter().for_each(|call| encoder.put(out, call));
             });
         }
+        if let Some(selections) = &file.selections {
+            let mut bytes = Output::new(file.word, file.order);
+            selections.iter().for_each(|one| selection(&mut bytes, one));
+            // An empty part means something too.
+            self.whole_part(SELECTIONS, &bytes.into_bytes());
+        }
+        file.counted_samples.iter().for_each(|samples| self.samples(COUNTED_SAMPLES, samples));
+    }
+
+    fn samples(&mut self, tag: Tag, samples: &Samples) {
+        self.part(tag, |out| {
+            let mut bins = BinEncoder::begin(out, samples.thread, samples.object, samples.bin_size);
+            samples.bins.iter().for_each(|(index, ticks)| bins.put(out, *index, *ticks));
+        });
     }
 
     fn contexts(&mut self) {
@@ -123,4 +140,11 @@ impl Writer<'_> {
         });
         self.part(CUTS, |out| file.unwalked().for_each(|(reason, ticks)| cut(out, reason, ticks)));
     }
+}
+
+fn selection(out: &mut Output<'_>, selection: &Selection) {
+    let mut encoder = SelectionEncoder::begin(out, &selection.pattern, selection.functions.len() as u64);
+    selection.functions.iter().for_each(|function| encoder.function(out, *function));
+    encoder.begin_intervals(out, selection.intervals.len() as u64);
+    selection.intervals.iter().for_each(|interval| encoder.interval(out, interval.start, interval.end));
 }

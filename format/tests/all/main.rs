@@ -28,6 +28,7 @@ mod side_file_dump;
 mod side_file_generated;
 mod side_file_hostile;
 mod side_file_live;
+mod side_file_on_demand;
 mod side_file_parts;
 mod side_file_sizes;
 mod side_file_sums;

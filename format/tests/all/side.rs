@@ -2,8 +2,8 @@
 #![allow(dead_code)] // No test uses everything.
 
 use gmon::side_file::{
-    CUT, Call, Checksum, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Mapping, Object, PROGRAM, Place, SideFile,
-    THREAD, Thread, property,
+    CUT, Call, Checksum, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Mapping, Object, PROGRAM, Place, Selection,
+    SideFile, THREAD, Thread, property,
 };
 use gmon::{Order, Word};
 use proptest::prelude::*;
@@ -101,13 +101,56 @@ fn place(side: &SideFile, which: usize, address: u64) -> Place {
     Place { object: places[which % places.len()], address }
 }
 
+/// What a file says about calls on demand.
+#[derive(Clone, Debug)]
+struct OnDemand {
+    elapsed: Option<u64>,
+    /// For each selection its pattern, its functions, and its intervals. `None` if all calls were counted.
+    selections: Option<Vec<(usize, Vec<usize>, Vec<(u64, u64)>)>>,
+    samples: Vec<(usize, usize, u64, u64)>,
+}
+
+fn on_demand() -> impl Strategy<Value = OnDemand> {
+    let functions = prop::collection::vec(0..24_usize, 0..4);
+    let intervals = prop::collection::vec((0..50_u64, 0..20_u64), 0..4);
+    let selections = prop::collection::vec((0..3_usize, functions, intervals), 0..4);
+    let samples = prop::collection::vec((0..8_usize, 0..8_usize, 0..64_u64, 0..300_u64), 0..10);
+    let parts = (prop::option::weighted(0.8, 0..1000_u64), prop::option::weighted(0.7, selections), samples);
+    parts.prop_map(|(elapsed, selections, samples)| OnDemand { elapsed, selections, samples })
+}
+
+impl OnDemand {
+    fn add_to(&self, side: &mut SideFile) {
+        if let Some(elapsed) = self.elapsed {
+            side.add_property(property::ELAPSED, elapsed.to_string().as_bytes()).unwrap();
+        }
+        if self.selections.is_some() {
+            side.set_on_demand();
+        }
+        for (pattern, functions, intervals) in self.selections.iter().flatten() {
+            let pattern = [&b""[..], b"parse*", b"a b"][*pattern];
+            let functions = functions.iter().map(|which| place(side, *which, (*which as u64 % 3) << 36)).collect();
+            let intervals = intervals.iter().map(|(begin, length)| *begin..*begin + *length).collect();
+            side.add_selection(Selection::new(pattern, functions, intervals)).unwrap();
+        }
+        let threads = side.threads().len();
+        for (which, how, index, ticks) in &self.samples {
+            let thread = (which % 3 == 2 && threads > 0).then(|| which % threads);
+            let object = place(side, *how, 0).object;
+            side.add_counted_samples(thread, object, 1 + (how % 2) as u64 * 3, *index, *ticks).unwrap();
+        }
+    }
+}
+
 /// A file with any counts.
 pub(crate) fn side_file() -> impl Strategy<Value = SideFile> {
     let address = prop_oneof![3 => (0..64_u64).prop_map(|n| n << 32), 1 => any::<u64>()];
     let count = prop_oneof![5 => 0..300_u64, 1 => 0..1u64 << 50];
     let counts = prop::collection::vec((0..8_usize, 0..8_usize, address, count), 0..40);
-    (names(), counts.clone(), counts.clone(), counts).prop_map(|(names, samples, calls, nodes)| {
+    let parts = (names(), counts.clone(), counts.clone(), counts, on_demand());
+    parts.prop_map(|(names, samples, calls, nodes, on_demand)| {
         let mut side = names.file();
+        on_demand.add_to(&mut side);
         let threads = side.threads().len();
         let thread = |which: usize| (which % 3 == 2 && threads > 0).then(|| which % threads);
         for (which, how, index, ticks) in samples {

@@ -155,6 +155,10 @@ fn what_contradicts_itself_is_refused_with_value_and_offset() {
     check(b"HIST", &[1, 0, 4], Part::Thread, 0, 0);
     check(b"ARCS", &[2], Part::Thread, 1, 0);
     check(b"ARCS", &[0, 0, 2, 7, 2, 1], Part::Object, 7, 1);
+    check(b"HISC", &[0, 9, 4], Part::Object, 9, 0);
+    check(b"CALL", &[0, 1, 9, 2, 0], Part::Object, 9, 2);
+    check(b"CALL", &[1, b'a', 2, 0, 8, 0, 0, 0], Part::CountedFunction, 4, 5);
+    check(b"CALL", &[1, b'a', 2, 0, 8, 0, 1, 0], Part::CountedFunction, 3, 5);
     check(b"CTXT", &[1, 0, 0], Part::Parent, 1, 0);
     check(b"CTXT", &[0, 15, 0, 0], Part::Object, 7, 0);
     check(b"CTXT", &[0, 2, 1, 2, 2, 1], Part::Parent, 2, 3);
@@ -167,6 +171,8 @@ fn what_contradicts_itself_is_refused_with_value_and_offset() {
     check(b"CTXT", &[&[0][..], &number(CUT), &wide, &[0]].concat(), Part::Code, u64::MAX, 0);
     check(b"CUTS", &[&[1][..], &wide, &[1, 1]].concat(), Part::Count, 1, 11);
     check(b"HIST", &[&[0, 0, 2][..], &wide, &[0]].concat(), Part::Bin, u64::MAX, 3);
+    check(b"CALL", &[&[0, 0, 2, 1, 1][..], &wide, &[0]].concat(), Part::Interval, u64::MAX, 5);
+    check(b"CALL", &[&[0, 0, 1, 1][..], &wide].concat(), Part::Interval, u64::MAX, 3);
     check(b"NODE", &[0; 12], Part::NodesSize, 4, 8);
     check(b"NODE", &[1; 8], Part::FirstNode, u64::from_le_bytes([1; 8]), 8);
 }

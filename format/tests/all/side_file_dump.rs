@@ -1,12 +1,12 @@
-//! The example of docs/side-file.md: what the text says, what testdata has, and what the library writes are the same.
+//! The examples of docs/side-file.md: what the text says, what testdata has, and what the library writes are the same.
 
 use std::fs;
 use std::path::PathBuf;
 
 use gmon::Word;
 use gmon::side_file::{
-    Call, Checksum, CutReason, Identity, KERNEL, Kind, Mapping, Object, PROGRAM, Place, SideFile, THREAD, Thread,
-    property,
+    Call, Checksum, CutReason, Identity, KERNEL, Kind, Mapping, Object, PROGRAM, Place, Selection, SideFile, THREAD,
+    Thread, property,
 };
 
 fn path(inside: &str) -> PathBuf {
@@ -47,10 +47,35 @@ fn example() -> SideFile {
     side
 }
 
-/// The bytes in the dump of the document: each line has an offset, bytes, two spaces, and an explanation.
-fn dump() -> Vec<u8> {
+/// A run of ten seconds. The calls of two functions were counted for three seconds.
+fn example_on_demand() -> SideFile {
+    let mut side = SideFile::new(Word::W64);
+    side.set_profile(Some(Checksum { length: 0x1234, sum: 0x0123_4567_89ab_cdef }));
+    side.add_property(property::ELAPSED, b"10000000000").unwrap();
+    let mut program = Object::new(Kind::Program, b"/bin/parser");
+    program.code = 0x1040..0x1240;
+    side.add_object(PROGRAM, program).unwrap();
+    let functions = [0x1100, 0x1180].map(|address| Place { object: PROGRAM, address });
+    let intervals = vec![2_000_000_000..4_000_000_000, 7_000_000_000..8_000_000_000];
+    side.add_selection(Selection::new(b"parse*", functions.to_vec(), intervals)).unwrap();
+    for (index, ticks) in [(0x442, 180), (0x461, 20)] {
+        side.add_counted_samples(None, PROGRAM, 4, index, ticks).unwrap();
+    }
+    side
+}
+
+/// The headings in the document, the files, and their contents.
+fn examples() -> [(&'static str, &'static str, SideFile); 2] {
+    [
+        ("An example", "testdata/side/sine.side", example()),
+        ("An example of calls on demand", "testdata/side/on-demand.side", example_on_demand()),
+    ]
+}
+
+/// The bytes in a dump of the document: each line has an offset, bytes, two spaces, and an explanation.
+fn dump(heading: &str) -> Vec<u8> {
     let text = fs::read_to_string(path("docs/side-file.md")).unwrap();
-    let dump = text.split_once("\n### An example\n").unwrap().1.lines();
+    let dump = text.split_once(&format!("\n### {heading}\n")).unwrap().1.lines();
     let mut bytes = Vec::new();
     for line in dump.skip_while(|line| !line.starts_with("    0000")).take_while(|line| line.starts_with("    ")) {
         let (offset, rest) = line.trim_start().split_once("  ").unwrap();
@@ -63,19 +88,23 @@ fn dump() -> Vec<u8> {
 }
 
 #[test]
-fn the_library_writes_the_example() {
-    let golden = path("testdata/side/sine.side");
-    if std::env::var_os("GOLDENS").is_some_and(|wish| wish == "write") {
-        fs::write(&golden, example().write()).unwrap();
+fn the_library_writes_the_examples() {
+    for (_, file, side) in examples() {
+        let golden = path(file);
+        if std::env::var_os("GOLDENS").is_some_and(|wish| wish == "write") {
+            fs::write(&golden, side.write()).unwrap();
+        }
+        let bytes = fs::read(&golden).unwrap();
+        assert_eq!(SideFile::parse(&bytes).as_ref(), Ok(&side), "{file}");
+        assert_eq!(side.write(), bytes, "{file}");
     }
-    let bytes = fs::read(&golden).unwrap();
-    assert_eq!(SideFile::parse(&bytes), Ok(example()));
-    assert_eq!(example().write(), bytes);
 }
 
 #[test]
-fn the_document_explains_each_byte_of_the_example() {
-    assert_eq!(dump(), example().write());
+fn the_document_explains_each_byte_of_the_examples() {
+    for (heading, _, side) in examples() {
+        assert_eq!(dump(heading), side.write(), "{heading}");
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@ use crate::side::{code, small};
 use gmon::encode::Sink;
 use gmon::encode::side_file::{LARGEST_CONTEXT, Piece, context};
 use gmon::layout::side_file::{
-    CALLS, CONTEXTS, CUTS, END, MAPPINGS, OBJECTS, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS,
-    REQUIRED, SAMPLES, THREADS, Tag,
+    CALLS, CONTEXTS, COUNTED_SAMPLES, CUTS, END, MAPPINGS, OBJECTS, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS,
+    RAW_THREADS, REQUIRED, SAMPLES, SELECTIONS, THREADS, Tag,
 };
 use gmon::side_file::{
     Accumulator, Call, Calls, Checksum, CutReason, ELSEWHERE, KERNEL, Kind, Mapping, Object, PROGRAM, Place, SideFile,
@@ -71,7 +71,9 @@ fn an_error_names_the_part_that_is_cut_short() {
         (MAPPINGS, Part::Mappings),
         (RAW_MAPPINGS, Part::Mappings),
         (SAMPLES, Part::Samples),
+        (COUNTED_SAMPLES, Part::Samples),
         (CALLS, Part::Calls),
+        (SELECTIONS, Part::Selections),
         (CUTS, Part::Cuts),
         (RAW_SUMS, Part::Cuts),
         (CONTEXTS, Part::Contexts),

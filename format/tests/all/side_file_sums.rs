@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::side::{code, side_file, small};
 use gmon::side_file::{
-    Accumulator, Call, Calls, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Object, PROGRAM, Place, Samples, SideFile,
-    THREAD, Thread, property,
+    Accumulator, Call, Calls, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Object, PROGRAM, Place, Samples, Selection,
+    SideFile, THREAD, Thread, property,
 };
 use gmon::{Error, Part, Word};
 use proptest::prelude::*;
@@ -53,6 +53,7 @@ fn named(side: &SideFile, place: Place) -> Named {
 struct Counts {
     chains: BTreeMap<Vec<Named>, u64>,
     samples: BTreeMap<(Option<Vec<u8>>, Named, u64), u64>,
+    counted_samples: BTreeMap<(Option<Vec<u8>>, Named, u64), u64>,
     calls: BTreeMap<(Option<Vec<u8>>, Named, Named), u64>,
     cuts: BTreeMap<CutReason, u64>,
     threads: BTreeMap<Vec<u8>, [u64; 3]>,
@@ -74,18 +75,20 @@ impl Counts {
             let chain = side.contexts().callers(index).map(|node| named(side, node.place())).collect();
             *self.chains.entry(chain).or_default() += node.ticks();
         }
-        for samples in side.samples() {
-            for (addresses, ticks) in samples.bins().filter(|(_, ticks)| *ticks > 0) {
-                let object = samples.object();
-                let is_generated = side.object(object).is_some_and(|object| object.kind == Kind::Generated);
-                let address = if is_generated { addresses.end - 1 } else { addresses.start };
-                let place = named(side, Place { object, address });
-                let bin_size = match place.2 {
-                    KERNEL | ELSEWHERE => 1,
-                    _ if is_generated => 4,
-                    _ => samples.bin_size(),
-                };
-                *self.samples.entry((thread(samples.thread()), place, bin_size)).or_default() += ticks;
+        for (sums, all) in [(&mut self.samples, side.samples()), (&mut self.counted_samples, side.counted_samples())] {
+            for samples in all {
+                for (addresses, ticks) in samples.bins().filter(|(_, ticks)| *ticks > 0) {
+                    let object = samples.object();
+                    let is_generated = side.object(object).is_some_and(|object| object.kind == Kind::Generated);
+                    let address = if is_generated { addresses.end - 1 } else { addresses.start };
+                    let place = named(side, Place { object, address });
+                    let bin_size = match place.2 {
+                        KERNEL | ELSEWHERE => 1,
+                        _ if is_generated => 4,
+                        _ => samples.bin_size(),
+                    };
+                    *sums.entry((thread(samples.thread()), place, bin_size)).or_default() += ticks;
+                }
             }
         }
         for calls in side.calls() {
@@ -121,6 +124,8 @@ fn one_of_each() -> SideFile {
     (thread.ticks, thread.calls) = (1, 1);
     side.add_thread(thread);
     side.add_samples(None, KERNEL, 1, 0, 1).unwrap();
+    side.add_counted_samples(None, KERNEL, 1, 0, 1).unwrap();
+    side.add_selection(Selection::new(b"b*", vec![code(2)], vec![1..2])).unwrap();
     side.add_call(None, Call { caller: code(1), callee: code(2), count: 1 }).unwrap();
     side.add_context(None, code(1), 1).unwrap();
     side.add_cut(CutReason::OFF, 1).unwrap();
@@ -128,7 +133,7 @@ fn one_of_each() -> SideFile {
 }
 
 /// The number of faults that [`with_fault`] knows.
-const FAULTS: usize = 9;
+const FAULTS: usize = 11;
 
 /// Adds something to a file so that the file cannot be added to [`one_of_each`].
 fn with_fault(mut side: SideFile, fault: usize) -> SideFile {
@@ -148,6 +153,11 @@ fn with_fault(mut side: SideFile, fault: usize) -> SideFile {
         5 => thread.ticks = u64::MAX,
         6 => thread.calls = u64::MAX,
         7 => {
+            let counted: u64 = side.counted_samples().iter().map(Samples::total).sum();
+            side.add_counted_samples(None, KERNEL, 1, 0, u64::MAX - counted).unwrap();
+        }
+        8 => side.add_selection(Selection::new(b"b*", vec![code(2)], vec![0..u64::MAX])).unwrap(),
+        9 => {
             side = SideFile::new(Word::W64);
             side.add_property(property::RATE, b"1000").unwrap();
             side.add_object(1, Object::new(Kind::Shared, b"/lib/of another rate")).unwrap();
@@ -280,6 +290,8 @@ fn sums_that_do_not_fit_are_errors() {
     };
     overflow(|side, ticks| _ = side.add_context(None, code(1), ticks).unwrap());
     overflow(|side, ticks| side.add_samples(None, KERNEL, 1, 0, ticks).unwrap());
+    overflow(|side, ticks| side.add_counted_samples(None, KERNEL, 1, 0, ticks).unwrap());
+    overflow(|side, time| side.add_selection(Selection::new(b"", vec![code(1)], vec![0..time])).unwrap());
     overflow(|side, ticks| side.add_cut(CutReason::OFF, ticks).unwrap());
     overflow(|side, count| side.add_call(None, Call { caller: code(1), callee: code(2), count }).unwrap());
     overflow(|side, ticks| {

@@ -1,14 +1,14 @@
 //! The check of side files.
 
 use gmon::layout::side_file::END;
-use gmon::side_file::{Accumulator, Calls, Checksum, SideFile};
+use gmon::side_file::{Accumulator, Calls, Checksum, Samples, SideFile};
 
 use crate::Limits;
 
 const LIMITS: Limits = Limits { bytes_per_byte: 32, bytes: 4 << 10, steps_per_byte: 100, steps: 10_000 };
 
-/// The input is a side file, with or without its end. What was read is written and read again, and sums lose no ticks
-/// and no calls, of all threads together and of single threads.
+/// The input is a side file, with or without its end. What was read is written and read again, and sums lose no ticks,
+/// no calls, and no time in which calls were counted, of all threads together and of single threads.
 pub fn side_file(input: &[u8]) {
     LIMITS.hold(input.len(), || drop(SideFile::parse(input)));
     let bytes = ended(input);
@@ -21,6 +21,8 @@ pub fn side_file(input: &[u8]) {
     if let Ok(sum) = sum {
         assert_eq!(sum.contexts().total(), side.contexts().total());
         assert_eq!(calls(&sum), calls(&side));
+        assert_eq!(sum.counted_time(), side.counted_time());
+        assert_eq!(counted_samples(&sum), counted_samples(&side));
     }
 }
 
@@ -33,6 +35,14 @@ fn ended(input: &[u8]) -> Vec<u8> {
     bytes.extend([0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0]);
     bytes.extend(sum.to_le_bytes());
     bytes
+}
+
+/// The samples that were taken while calls were counted on demand, of all threads together, and of single threads.
+fn counted_samples(side: &SideFile) -> [u64; 2] {
+    [false, true].map(|is_of_thread| {
+        let parts = side.counted_samples().iter().filter(|samples| samples.thread().is_some() == is_of_thread);
+        parts.map(Samples::total).sum()
+    })
 }
 
 /// The calls of all threads together, and of single threads.

@@ -6,7 +6,7 @@ use crate::decode::cursor::Cursor;
 use crate::encode::side_file::{Call, CutReason, Place, unzigzag};
 use crate::layout::side_file::{IS_CLOSED, IS_GENERATED, IS_PROGRAM, IS_VDSO};
 use crate::side_file::content::{Refused, SideFile};
-use crate::side_file::counts::Thread;
+use crate::side_file::counts::{During, Thread};
 use crate::side_file::object::{Identity, Kind, Mapping, Object};
 
 pub(super) fn properties(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
@@ -89,7 +89,7 @@ pub(super) fn mappings(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<
     Ok(())
 }
 
-pub(super) fn samples(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()> {
+pub(super) fn samples(side: &mut SideFile, during: During, content: &mut Cursor<'_>) -> Result<()> {
     let offset = content.offset();
     let thread = thread(content)?;
     let object = small(content, Part::Object)?;
@@ -101,7 +101,7 @@ pub(super) fn samples(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<(
         let gap = content.number()?;
         let index = next.and_then(|next| next.checked_add(gap)).ok_or(Refused(Part::Bin, gap).at(offset))?;
         let ticks = content.number()?;
-        side.push_samples((thread, object, bin_size), index, ticks).map_err(|refused| refused.at(offset))?;
+        side.push_samples(during, (thread, object, bin_size), index, ticks).map_err(|refused| refused.at(offset))?;
         next = index.checked_add(1);
     }
     Ok(())
@@ -125,7 +125,7 @@ pub(super) fn calls(side: &mut SideFile, content: &mut Cursor<'_>) -> Result<()>
 }
 
 /// Reads an object, and an address as the difference to another, which the address replaces.
-fn place_near(content: &mut Cursor<'_>, near: &mut u64) -> Result<Place> {
+pub(super) fn place_near(content: &mut Cursor<'_>, near: &mut u64) -> Result<Place> {
     let object = small(content, Part::Object)?;
     *near = near.wrapping_add(unzigzag(content.number()?));
     Ok(Place { object, address: *near })

@@ -3,14 +3,17 @@
 mod contexts;
 mod items;
 mod raw;
+mod selections;
 
 use super::content::{Checksum, Refused, SideFile};
+use super::counts::During;
 use crate::decode::Result;
 use crate::decode::cursor::Cursor;
 use crate::encode::side_file::padding_size;
 use crate::layout::side_file::{
-    BIG, CALLS, CONTEXTS, CUTS, END, FILLER, FUNCTIONS, HEADER_SIZE, LITTLE, LIVE, MAGIC, MAJOR, MAPPINGS, OBJECTS,
-    PART_HEADER_SIZE, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS, REQUIRED, SAMPLES, THREADS, Tag,
+    BIG, CALLS, CONTEXTS, COUNTED_SAMPLES, CUTS, END, FILLER, FUNCTIONS, HEADER_SIZE, LITTLE, LIVE, MAGIC, MAJOR,
+    MAPPINGS, OBJECTS, PART_HEADER_SIZE, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS, REQUIRED, SAMPLES,
+    SELECTIONS, THREADS, Tag,
 };
 use crate::{Error, Order, Part, Word};
 use raw::Raw;
@@ -38,7 +41,9 @@ impl SideFile {
                 FUNCTIONS => items::functions(&mut side, content)?,
                 THREADS => items::threads(&mut side, content)?,
                 MAPPINGS => items::mappings(&mut side, content)?,
-                SAMPLES => items::samples(&mut side, content)?,
+                SAMPLES => items::samples(&mut side, During::Run, content)?,
+                COUNTED_SAMPLES => items::samples(&mut side, During::Intervals, content)?,
+                SELECTIONS => selections::read(&mut side, content)?,
                 CALLS => items::calls(&mut side, content)?,
                 CUTS => items::cuts(&mut side, content)?,
                 CONTEXTS => contexts::read(&mut side, content)?,
@@ -140,7 +145,8 @@ fn kind(tag: Tag) -> Part {
         FUNCTIONS => Part::GeneratedFunctions,
         THREADS | RAW_THREADS => Part::Threads,
         MAPPINGS | RAW_MAPPINGS => Part::Mappings,
-        SAMPLES => Part::Samples,
+        SAMPLES | COUNTED_SAMPLES => Part::Samples,
+        SELECTIONS => Part::Selections,
         CALLS => Part::Calls,
         CUTS | RAW_SUMS => Part::Cuts,
         CONTEXTS | RAW_NODES => Part::Contexts,

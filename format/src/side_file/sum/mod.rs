@@ -2,6 +2,7 @@
 
 mod index;
 mod names;
+mod selections;
 mod tree;
 
 use alloc::boxed::Box;
@@ -16,14 +17,16 @@ use crate::encode::side_file::{Call, CutReason, Place};
 use crate::layout::side_file::{ELSEWHERE, KERNEL, property};
 use crate::{Error, Part, Word};
 use names::{Described, Names, Translation};
+use selections::Selections;
 use tree::TreeSum;
 
 /// The sum of any number of side files of one program.
 ///
 /// Objects are the same if their build IDs are; without a build ID, if their paths are. Threads are the same if their
 /// names are, in one file too. Trees are added up node by node, and samples and calls by object and address. Functions
-/// of generated code are the same if their names are. The sum has the sum of the CPU times if all files have one, the
-/// other properties that all files have with the same value, no mappings, and no addresses in the kernel or elsewhere,
+/// of generated code are the same if their names are. Selections of calls that were counted on demand are the same if
+/// their patterns and functions are; the sum has the time of each, and the time in which any calls were counted. The
+/// sum has the sum of the CPU times and that of the elapsed times if all files have one, the other properties that all files have with the same value, no mappings, and no addresses in the kernel or elsewhere,
 /// which mean nothing in another run. It depends on the files only, not on their order, and may be a summand itself.
 ///
 /// ```
@@ -46,8 +49,10 @@ pub struct Accumulator {
     /// `None` before the first file.
     shared: Option<Shared>,
     names: Names,
-    /// Ticks by thread, object, bin size, and index of the bin.
-    samples: BTreeMap<(Option<u32>, u32, u64), BTreeMap<u64, u64>>,
+    samples: SampleSums,
+    /// The samples that were taken while calls were counted on demand.
+    counted_samples: SampleSums,
+    selections: Selections,
     /// Calls by thread, caller, and called function.
     calls: BTreeMap<(Option<u32>, Place, Place), u64>,
     tree: TreeSum,
@@ -55,12 +60,17 @@ pub struct Accumulator {
     totals: Totals,
 }
 
+/// Ticks by thread, object, bin size, and index of the bin.
+type SampleSums = BTreeMap<(Option<u32>, u32, u64), BTreeMap<u64, u64>>;
+
 /// What all files have in common.
 #[derive(Clone, Debug, Default)]
 struct Shared {
     rate: Option<u32>,
     /// The sum of the CPU times; `None` if a file has none.
     cpu_time: Option<u64>,
+    /// The sum of the elapsed times; `None` if a file has none.
+    elapsed: Option<u64>,
     /// The other properties, except the number of runs.
     properties: BTreeSet<Box<[u8]>>,
 }
@@ -69,6 +79,8 @@ struct Shared {
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     samples: u64,
+    counted_samples: u64,
+    counted_time: u64,
     calls: u64,
     contexts: u64,
     cuts: u64,
@@ -83,6 +95,8 @@ impl Totals {
         let of_threads = |known: u64, count: fn(&Thread) -> u64| file.threads.iter().map(count).try_fold(known, sum);
         Ok(Totals {
             samples: sum(self.samples, file.samples_total)?,
+            counted_samples: sum(self.counted_samples, file.counted_samples_total)?,
+            counted_time: sum(self.counted_time, selections::counted_time(file))?,
             calls: sum(self.calls, file.calls_total)?,
             contexts: sum(self.contexts, file.contexts.total)?,
             cuts: sum(self.cuts, file.cuts_total)?,
@@ -111,7 +125,9 @@ impl Accumulator {
         self.totals = self.check(file)?;
         self.add_properties(file);
         let translation = self.names.add(file);
-        self.add_samples(file, &translation);
+        add_samples(&mut self.samples, &file.samples, &translation);
+        add_samples(&mut self.counted_samples, &file.counted_samples, &translation);
+        self.selections.add(file, |place| translation.place(place));
         self.add_calls(file, &translation);
         self.tree.add(&file.contexts, |place| translation.place(place));
         for (reason, ticks) in &file.cuts {
@@ -136,49 +152,24 @@ impl Accumulator {
     }
 
     fn add_properties(&mut self, file: &SideFile) {
-        let own = |key: &[u8]| [property::RATE, property::CPU, property::RUNS].contains(&key);
+        let own = |key: &[u8]| [property::RATE, property::CPU, property::ELAPSED, property::RUNS].contains(&key);
         let all = file.properties().zip(&file.properties).filter(|((key, _), _)| !own(key));
         let all: BTreeSet<&Box<[u8]>> = all.map(|(_, property)| property).collect();
         self.runs = self.runs.saturating_add(file.runs());
         match &mut self.shared {
             None => {
                 let properties = all.into_iter().cloned().collect();
-                self.shared = Some(Shared { rate: file.rate(), cpu_time: file.cpu_time(), properties });
+                let (rate, cpu_time, elapsed) = (file.rate(), file.cpu_time(), file.elapsed());
+                self.shared = Some(Shared { rate, cpu_time, elapsed, properties });
             }
             Some(shared) => {
                 // A sum that exceeds 64 bits is not known.
-                let both = shared.cpu_time.zip(file.cpu_time());
-                shared.cpu_time = both.and_then(|(known, more)| known.checked_add(more));
+                let times = [(&mut shared.cpu_time, file.cpu_time()), (&mut shared.elapsed, file.elapsed())];
+                for (sum, more) in times {
+                    *sum = sum.zip(more).and_then(|(known, more)| known.checked_add(more));
+                }
                 shared.properties.retain(|property| all.contains(property));
             }
-        }
-    }
-
-    fn add_samples(&mut self, file: &SideFile, translation: &Translation) {
-        for samples in &file.samples {
-            if translation.is_generated(samples.object) {
-                self.add_generated(samples, translation);
-                continue;
-            }
-            let is_outside = matches!(samples.object, KERNEL | ELSEWHERE);
-            let bin_size = if is_outside { 1 } else { samples.bin_size };
-            let of = (translation.thread(samples.thread), translation.object(samples.object), bin_size);
-            let bins = self.samples.entry(of).or_default();
-            for (index, ticks) in &samples.bins {
-                increase(bins.entry(if is_outside { 0 } else { *index }).or_insert(0), *ticks);
-            }
-        }
-    }
-
-    /// Adds the samples of an object that is generated code.
-    fn add_generated(&mut self, samples: &Samples, translation: &Translation) {
-        for (bin, ticks) in samples.bins() {
-            let of = Place { object: samples.object, address: bin.end.saturating_sub(1) };
-            let place = translation.place(of);
-            let bin_size = if place.object == ELSEWHERE { 1 } else { functions::BIN };
-            let of = (translation.thread(samples.thread), place.object, bin_size);
-            let bin = place.address.checked_div(bin_size).unwrap_or(0);
-            increase(self.samples.entry(of).or_default().entry(bin).or_insert(0), ticks);
         }
     }
 
@@ -196,9 +187,14 @@ impl Accumulator {
     #[must_use]
     pub fn finish(self) -> SideFile {
         let mut sum = SideFile::new(if self.is_wide { Word::W64 } else { Word::W32 });
-        let Shared { rate, cpu_time, properties } = self.shared.unwrap_or_default();
+        let Shared { rate, cpu_time, elapsed, properties } = self.shared.unwrap_or_default();
         let runs = Some(self.runs).filter(|runs| *runs != 1);
-        let own = [(property::RATE, rate.map(u64::from)), (property::CPU, cpu_time), (property::RUNS, runs)];
+        let own = [
+            (property::RATE, rate.map(u64::from)),
+            (property::CPU, cpu_time),
+            (property::ELAPSED, elapsed),
+            (property::RUNS, runs),
+        ];
         for (key, value) in own {
             let text = value.map(|value| [key, b"=", format!("{value}").as_bytes()].concat());
             sum.properties.extend(text.map(Vec::into_boxed_slice));
@@ -207,19 +203,47 @@ impl Accumulator {
         let (Described { objects, functions, threads }, translation) = self.names.finish();
         (sum.objects, sum.functions, sum.threads) = (objects, functions, threads);
         sum.samples = sorted_samples(self.samples, &translation);
+        sum.counted_samples = sorted_samples(self.counted_samples, &translation);
+        sum.selections = self.selections.finish(elapsed, |place| translation.place(place));
         sum.calls = sorted_calls(self.calls, &translation);
         sum.contexts = self.tree.finish(|place| translation.place(place));
         sum.cuts = self.cuts;
         (sum.samples_total, sum.calls_total) = (self.totals.samples, self.totals.calls);
-        sum.cuts_total = self.totals.cuts;
+        (sum.counted_samples_total, sum.cuts_total) = (self.totals.counted_samples, self.totals.cuts);
         sum
     }
 }
 
-fn sorted_samples(
-    samples: BTreeMap<(Option<u32>, u32, u64), BTreeMap<u64, u64>>,
-    translation: &Translation,
-) -> Vec<Samples> {
+/// Adds samples to sums.
+fn add_samples(sums: &mut SampleSums, all: &[Samples], translation: &Translation) {
+    for samples in all {
+        if translation.is_generated(samples.object) {
+            add_generated(sums, samples, translation);
+            continue;
+        }
+        let is_outside = matches!(samples.object, KERNEL | ELSEWHERE);
+        let bin_size = if is_outside { 1 } else { samples.bin_size };
+        let of = (translation.thread(samples.thread), translation.object(samples.object), bin_size);
+        let bins = sums.entry(of).or_default();
+        for (index, ticks) in &samples.bins {
+            increase(bins.entry(if is_outside { 0 } else { *index }).or_insert(0), *ticks);
+        }
+    }
+}
+
+/// Adds the samples of an object that is generated code.
+fn add_generated(sums: &mut SampleSums, samples: &Samples, translation: &Translation) {
+    for (bin, ticks) in samples.bins() {
+        let of = Place { object: samples.object, address: bin.end.saturating_sub(1) };
+        let place = translation.place(of);
+        let bin_size = if place.object == ELSEWHERE { 1 } else { functions::BIN };
+        let of = (translation.thread(samples.thread), place.object, bin_size);
+        let bin = place.address.checked_div(bin_size).unwrap_or(0);
+        increase(sums.entry(of).or_default().entry(bin).or_insert(0), ticks);
+    }
+}
+
+fn sorted_samples(samples: SampleSums, translation: &Translation) -> Vec<Samples> {
     let samples = samples.into_iter().filter(|(_, bins)| !bins.is_empty());
     let mut sorted: Vec<Samples> = samples
         .map(|((thread, object, bin_size), bins)| Samples {

@@ -10,6 +10,7 @@ use crate::decode::Result;
 use crate::encode::side_file::Place;
 use crate::layout::side_file::{CUT, ELSEWHERE, KERNEL, MARKED, PROGRAM, SETTLED, THREAD};
 use crate::side_file::content::{Added, SideFile};
+use crate::side_file::counts::During;
 
 /// The bytes of code for each bin.
 const BIN: u64 = 4;
@@ -67,7 +68,7 @@ impl Outside {
             let ticks = group.iter().fold(0, |sum: u64, (_, _, ticks)| sum.saturating_add(*ticks));
             let size = if *object == KERNEL { 1 } else { BIN };
             let thread = side.begin_samples(None, *object, size)?;
-            side.push_samples((thread, *object, size), *bin, ticks)?;
+            side.push_samples(During::Run, (thread, *object, size), *bin, ticks)?;
         }
         Ok(())
     }

@@ -1,0 +1,155 @@
+//! Calls that were counted on demand: which, and when.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::content::{Added, Refused, SideFile};
+use crate::encode::side_file::Place;
+use crate::{Error, Part};
+
+/// Functions whose calls were counted in some intervals of a run.
+///
+/// Times are in nanoseconds since the start of the profile. The [sum](crate::side_file::Accumulator) of several files
+/// keeps how long calls were counted, and not when.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    pub(super) pattern: Box<[u8]>,
+    /// Ascending.
+    pub(super) functions: Box<[Place]>,
+    /// Ascending. No two overlap.
+    pub(super) intervals: Box<[Range<u64>]>,
+}
+
+impl Selection {
+    /// Makes a selection. Functions and intervals may come in any order. What two intervals have in common is in the
+    /// first one only, and an interval that ends before its start is left out.
+    #[must_use]
+    pub fn new(pattern: &[u8], functions: Vec<Place>, intervals: Vec<Range<u64>>) -> Selection {
+        Selection { pattern: pattern.into(), functions: in_order(functions), intervals: disjoint(intervals) }
+    }
+
+    /// The pattern that the user gave; empty for all functions.
+    #[must_use]
+    pub fn pattern(&self) -> &[u8] {
+        &self.pattern
+    }
+
+    /// The functions that the pattern selected, in ascending order: the places that counts of calls have for the called
+    /// function.
+    #[must_use]
+    pub fn functions(&self) -> &[Place] {
+        &self.functions
+    }
+
+    /// The intervals, in ascending order.
+    #[must_use]
+    pub fn intervals(&self) -> &[Range<u64>] {
+        &self.intervals
+    }
+
+    /// The length of all intervals together, in nanoseconds.
+    #[must_use]
+    pub fn time(&self) -> u64 {
+        // The intervals do not overlap, so the sum fits.
+        self.intervals.iter().fold(0, |sum, interval| sum.saturating_add(length(interval)))
+    }
+
+    /// Whether the selection stands for whole runs: a sum has such a selection if some of its files count calls on
+    /// demand, and some in the whole run. Its time is that of the latter runs, or 0 if unknown.
+    #[must_use]
+    pub fn is_of_whole_runs(&self) -> bool {
+        self.pattern.is_empty() && self.functions.is_empty()
+    }
+}
+
+impl SideFile {
+    /// Says that calls are counted on demand only, even if nobody demanded it.
+    pub fn set_on_demand(&mut self) {
+        self.selections.get_or_insert_default();
+    }
+
+    /// Adds functions whose calls were counted in intervals.
+    ///
+    /// # Errors
+    ///
+    /// When an object is not known, or when an address does not fit.
+    pub fn add_selection(&mut self, selection: Selection) -> Result<(), Error> {
+        selection.functions.iter().try_for_each(|function| self.code_place(*function))?;
+        self.selections.get_or_insert_default().push(selection);
+        Ok(())
+    }
+
+    /// The calls that were counted on demand. `None` if all calls were counted during the whole run.
+    #[must_use]
+    pub fn selections(&self) -> Option<&[Selection]> {
+        self.selections.as_deref()
+    }
+
+    /// The time in nanoseconds during which any calls were counted, if they were counted on demand.
+    #[must_use]
+    pub fn counted_time(&self) -> Option<u64> {
+        self.selections.as_ref().map(|selections| covered(selections.iter()))
+    }
+}
+
+/// The time that the intervals of selections cover.
+pub(super) fn covered<'a>(selections: impl Iterator<Item = &'a Selection>) -> u64 {
+    let intervals = selections.flat_map(|selection| &selection.intervals).cloned();
+    disjoint(intervals.collect()).iter().fold(0, |sum, interval| sum.saturating_add(length(interval)))
+}
+
+/// Sorts functions, and leaves out repetitions.
+pub(super) fn in_order(mut functions: Vec<Place>) -> Box<[Place]> {
+    functions.sort_unstable();
+    functions.dedup();
+    functions.into()
+}
+
+/// Sorts intervals, and leaves out what is in an earlier one.
+pub(super) fn disjoint(mut intervals: Vec<Range<u64>>) -> Box<[Range<u64>]> {
+    intervals.sort_unstable_by_key(|interval| (interval.start, interval.end));
+    let mut end = 0;
+    intervals.retain_mut(|interval| {
+        let is_backwards = interval.end < interval.start;
+        let is_known = interval.start < end && interval.end <= end;
+        if is_backwards || is_known {
+            return false;
+        }
+        interval.start = interval.start.max(end);
+        end = interval.end;
+        true
+    });
+    intervals.into()
+}
+
+fn length(interval: &Range<u64>) -> u64 {
+    interval.end.saturating_sub(interval.start)
+}
+
+/// A selection that is read from a file: functions and intervals come in order.
+#[derive(Default)]
+pub(super) struct Ordered {
+    pub(super) functions: Vec<Place>,
+    pub(super) intervals: Vec<Range<u64>>,
+}
+
+impl Ordered {
+    /// Adds a function, which is above all before.
+    pub(super) fn push_function(&mut self, function: Place) -> Added<()> {
+        if self.functions.last().is_some_and(|last| *last >= function) {
+            return Err(Refused(Part::CountedFunction, function.address));
+        }
+        self.functions.push(function);
+        Ok(())
+    }
+
+    /// Adds an interval, which begins so many nanoseconds after the end of the interval before.
+    pub(super) fn push_interval(&mut self, gap: u64, length: u64) -> Added<()> {
+        let end = self.intervals.last().map_or(0, |last| last.end);
+        let start = end.checked_add(gap).ok_or(Refused(Part::Interval, gap))?;
+        let end = start.checked_add(length).ok_or(Refused(Part::Interval, length))?;
+        self.intervals.push(start..end);
+        Ok(())
+    }
+}
