@@ -173,8 +173,9 @@ SHARED = -shared -soname libgmon-run.so -z initfirst -z now -z relro -z nodelete
 	-Bsymbolic --dynamic-list=runtime/visible-run.txt
 
 # The objects have no jump tables, so a test can follow every branch below mcount and in signal handlers.
-# $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with these cargo options, takes the archive from the
-# directory BUILT, and stages the objects in LIBRARY.
+# $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR,AS,MACHINE): builds with these cargo options, takes the archive from
+# the directory BUILT, and stages the objects in LIBRARY, with what `gmon-cc --on-demand` adds to shared objects and
+# programs.
 define objects
 	@mkdir -p "$(2)" "$(3)/static-pie"
 	$(RUSTC_OBJECT) --package gmon-runtime $(1) --features start
@@ -196,6 +197,8 @@ define objects
 	@$(4) -r -T runtime/merge.ld -u mcount -o "$(2)/run.o" "$(2)/libgmon_runtime.a"
 	@$(5) --strip-debug --keep-global-symbols=runtime/exports-run.txt --weaken "$(2)/run.o" "$(2)/weak.o"
 	@$(4) $(SHARED) -o "$(3)/libgmon-run.so" "$(2)/weak.o"
+	@$(7) -o "$(3)/gmon-shared.o" runtime/src/entry/linux/$(8)/loaded.s
+	@cp -f runtime/on-demand.txt "$(3)/"
 endef
 
 runtime: runtime-$(SYSTEM) headers
@@ -205,7 +208,7 @@ headers:
 	@cp -f runtime/include/*.h "$(DIST)/include/"
 
 runtime-Linux:
-	$(call objects,,$(TARGET)/runtime,$(LIBRARY),$(LD),$(OBJCOPY),$(AR))
+	$(call objects,,$(TARGET)/runtime,$(LIBRARY),$(LD),$(OBJCOPY),$(AR),$(AS),$(HOST))
 
 # On FreeBSD itself, with FreeBSD's packages of Rust and LLVM.
 runtime-FreeBSD:
@@ -233,7 +236,7 @@ CROSS ?= aarch64-linux-gnu-
 AARCH64 := aarch64-unknown-linux-gnu
 AARCH64_LIBRARY := $(LIBRARY)/aarch64
 runtime-aarch64:
-	$(call objects,--target $(AARCH64),$(TARGET)/$(AARCH64)/runtime,$(AARCH64_LIBRARY),$(CROSS)ld,$(CROSS)objcopy,$(CROSS)ar)
+	$(call objects,--target $(AARCH64),$(TARGET)/$(AARCH64)/runtime,$(AARCH64_LIBRARY),$(CROSS)ld,$(CROSS)objcopy,$(CROSS)ar,$(CROSS)as,aarch64)
 
 # The objects for FreeBSD, on another system, with Debian's Rust (rustc-web, cargo-web, rust-web-src), which has the
 # sources of `core`, and LLVM's tools. The last step sets FreeBSD's ABI in the ELF header; the linker copies the ABI

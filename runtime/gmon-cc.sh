@@ -1,7 +1,11 @@
 #!/bin/sh
 # gmon-cc: runs the compiler with profiling.
 #
-#     gmon-cc [compiler arguments]...
+#     gmon-cc [--on-demand] [compiler arguments]...
+#
+# With --on-demand, the code is not compiled with -pg, but with room at the entries of functions, so that the runtime
+# can count calls while somebody asks for that; and the start-up object is a further object in each case. Shared objects
+# get an object too, so that the runtime hears when they are loaded.
 #
 # The compiler is $GMON_CC, $CC or cc, with the options in that variable. If the variable names gmon-cc itself, as with
 # `make CC=gmon-cc`, the compiler is cc. gmon-cc adds -pg, and adds the start-up object when it links: by -B if the
@@ -92,6 +96,17 @@ fi
 command -v ${compiler%% *} >/dev/null || fail "cannot find the compiler $compiler: set CC"
 export GMON_CC_RUNS="$compiler"
 
+# The option of gmon-cc itself is removed from the arguments.
+on_demand=no
+for argument; do
+    shift
+    if [ "$argument" = --on-demand ]; then
+        on_demand=yes
+    else
+        set -- "$@" "$argument"
+    fi
+done
+
 # Without anything to compile or link (-v, -dumpmachine, no arguments), the compiler only answers a question. The answer
 # to --version has a last line about gmon-cc.
 is_question=yes
@@ -160,6 +175,24 @@ for argument; do
     esac
 done
 set -- "-I$include" "$@"
+if [ $on_demand = yes ]; then
+    case $system-$architecture in
+        Linux-x86_64) room=7,5 ;;
+        Linux-aarch64) room=4,2 ;;
+        *) fail "calls cannot be counted on demand on $system with $architecture: leave out --on-demand" ;;
+    esac
+    set -- "-fpatchable-function-entry=$room" "$@"
+    would=$($compiler -### "$@" 2>&1 </dev/null) || true
+    case $would in
+        */crt1.o*|*Scrt1.o*|*rcrt1.o*) set -- "-Wl,--dynamic-list=$library/on-demand.txt" "$library/gmon.o" "$@" ;;
+        *crtbeginS.o*) set -- "$library/gmon-shared.o" "$@" ;;
+    esac
+    case $would in
+        *--eh-frame-hdr*) ;;
+        */crt1.o*|*rcrt1.o*) set -- -Wl,--eh-frame-hdr "$@" ;;
+    esac
+    exec $compiler "$@"
+fi
 set -- "-B$library" "$@"
 [ $static_pie = no ] || set -- "-B$library/static-pie" "$@"
 set -- -pg "$@"

@@ -40,6 +40,10 @@ resets! {
     static SETTLED: Reset<Pile<Tally>> = Reset::new();
     /// The calls among `SETTLED`, by thread, if threads are told apart.
     static SETTLED_CALLS: Reset<Pile<ThreadRow>> = Reset::new();
+    /// Samples in unloaded objects while calls were counted on demand.
+    static COUNTED: Reset<Pile<Tally>> = Reset::new();
+    /// All samples while calls were counted on demand, collected anew for each file.
+    static ALL_COUNTED: Reset<Pile<Tally>> = Reset::new();
     /// All counts outside the program, collected anew for each file.
     static OUTSIDE: Reset<Pile<Tally>> = Reset::new();
     /// The program's own arcs, collected anew for each file.
@@ -176,6 +180,7 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
         },
     );
     outside_text::take_ticks_outside(is_wanted, |pc, ticks| SETTLED.push(Tally::samples(place(pc, false), ticks)));
+    outside_text::take_counted_ticks(is_wanted, |pc, ticks| COUNTED.push(Tally::samples(place(pc, false), ticks)));
     if contexts::are_kept() {
         settle_contexts(has_changed, places);
     }
@@ -327,6 +332,21 @@ pub(crate) unsafe fn outside() -> &'static [Tally] {
     // SAFETY: the caller's promise.
     unsafe { collect_by_thread() };
     OUTSIDE.entries()
+}
+
+/// The samples while calls were counted on demand, sorted by place. They are valid until the next call.
+///
+/// # Safety
+///
+/// As for [`look`].
+#[allow(dead_code, reason = "not all systems count calls on demand")]
+pub(super) unsafe fn counted_samples() -> &'static [Tally] {
+    ALL_COUNTED.clear();
+    COUNTED.entries().iter().for_each(|tally| ALL_COUNTED.push(*tally));
+    // SAFETY: the caller's promise.
+    outside_text::for_each_counted_tick(|pc, ticks| ALL_COUNTED.push(Tally::samples(unsafe { objects::place(pc) }, ticks)));
+    ALL_COUNTED.combine();
+    ALL_COUNTED.entries()
 }
 
 /// Collects the calls of each thread for the side file, sorted by thread, place and caller, if threads are told apart.

@@ -100,7 +100,7 @@ impl Writer {
 
     /// Writes a part of a side file: its header, the content, and the padding. The header gets the length of the
     /// content when the content is written, so a content may have any length.
-    pub(super) fn part(&mut self, tag: Tag, content: impl FnOnce(&mut Writer)) {
+    pub(crate) fn part(&mut self, tag: Tag, content: impl FnOnce(&mut Writer)) {
         side_file::part(self, tag, 0, 0);
         let start = self.written;
         content(self);

@@ -283,6 +283,7 @@ fn count_at(scale: u32, pc: usize, ticks: u32) -> u32 {
         return 0;
     }
     TICKS.fetch_add(u64::from(ticks), Relaxed);
+    outside_text::count_if_counting_calls(pc, ticks);
     let Some(bin) = bin(sampled(pc), OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else {
         outside_text::count(pc, ticks);
         return ticks;

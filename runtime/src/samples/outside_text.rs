@@ -23,7 +23,13 @@ static IS_KEPT: Inherited<AtomicBool> = Inherited::new("what the user asked for"
 resets! {
     /// The ticks outside the text.
     static TICKS: Reset<TicksOutside> = Reset::new();
+    /// The ticks, in the text and outside, while calls were counted on demand.
+    static COUNTED: Reset<TicksOutside> = Reset::new();
 }
+
+/// Whether calls are counted on demand now.
+static IS_COUNTING_CALLS: Inherited<AtomicBool> =
+    Inherited::new("the child has the same code", AtomicBool::new(false));
 
 /// The number of slots, each for four bytes of code. Untouched slots take no memory.
 const SLOTS: usize = 1 << 16;
@@ -145,6 +151,35 @@ pub(crate) fn keep_ticks_outside() {
 /// Counts ticks at an address outside the bins. Called in signal handlers.
 pub(crate) fn count(pc: usize, ticks: u32) {
     TICKS.count(pc, ticks);
+}
+
+/// Says whether calls are counted on demand from now on.
+#[allow(dead_code, reason = "not all systems count calls on demand")]
+pub(crate) fn count_while_counting_calls(on: bool) {
+    if on && COUNTED.slots.start::<Slot>().is_null() {
+        COUNTED.prepare();
+    }
+    IS_COUNTING_CALLS.store(on, SeqCst);
+}
+
+/// Counts ticks at any address once more if calls are counted on demand now. Called in signal handlers.
+#[inline]
+pub(crate) fn count_if_counting_calls(pc: usize, ticks: u32) {
+    if IS_COUNTING_CALLS.load(Relaxed) {
+        COUNTED.count(pc, ticks);
+    }
+}
+
+/// Passes every address with ticks while calls were counted on demand to `each`, as (pc, ticks).
+#[allow(dead_code, reason = "not all systems count calls on demand")]
+pub(crate) fn for_each_counted_tick(each: impl FnMut(usize, u64)) {
+    COUNTED.for_each(each);
+}
+
+/// Takes the ticks of the addresses that `is_wanted`, while calls were counted on demand, out of the table, and passes
+/// them to `each`.
+pub(crate) fn take_counted_ticks(is_wanted: impl Fn(usize) -> bool, each: impl FnMut(usize, u64)) {
+    COUNTED.take(is_wanted, each);
 }
 
 /// Passes every address with ticks to `each`, as (pc, ticks).

@@ -103,11 +103,6 @@ impl Intervals {
         ended.chain(self.running(now)).filter(|interval| interval.selection == selection).for_each(&mut each);
     }
 
-    /// Whether calls were ever counted on demand.
-    pub(super) fn are_there(&self) -> bool {
-        self.number > 0 || self.current > 0
-    }
-
     /// Forgets the intervals of the parent in the child of a fork, and goes on with the current selection.
     pub(super) fn restart(&mut self, now: u64) {
         (self.number, self.since) = (0, now);
@@ -132,7 +127,6 @@ mod tests {
     #[test]
     fn each_selection_has_its_intervals() {
         let mut intervals = intervals();
-        assert!(!intervals.are_there());
         let (all, some) = (intervals.selection(b"").unwrap(), intervals.selection(b"f*").unwrap());
         assert_eq!((intervals.selection(b""), intervals.selection(b"f*")), (Some(all), Some(some)));
         intervals.begin(all, 10);

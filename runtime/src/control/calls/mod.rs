@@ -26,20 +26,27 @@ use core::sync::atomic::{
 };
 use core::ptr;
 
+use gmon::encode::side_file::SelectionEncoder;
+use gmon::layout::side_file::SELECTIONS;
+
 use super::merge;
 use super::moncontrol::{current, is_ours};
 use super::writing_thread::exclusively;
 use crate::arch::entry_room::{STEPS_OFF, STEPS_ON};
 use crate::file::one_writer::NOBODY;
+use crate::file::side_file::{self, on_demand};
+use crate::file::writer::Writer;
+use crate::kernel;
 use crate::mcount;
 use crate::message::{say, say_error};
 use crate::objects;
 use crate::os::{Errno, MapsRoom, OwnCode, OwnMemory, SignalInfo, a_moment, catch_signal, map, synchronize, unix_time};
 use crate::ownership::start_time;
+use crate::samples::outside_text::count_while_counting_calls;
 use crate::state::{Inherited, Reset, resets};
 use crate::text::Text;
 use changes::{Changes, Piece};
-use intervals::{Intervals, LONGEST_LIST};
+use intervals::{Interval, Intervals, LONGEST_LIST};
 use modules::{Look, Modules};
 
 /// All that is known of calls on demand. Zeros if nothing is known.
@@ -231,6 +238,36 @@ fn report(refusal: Refusal<'_>) -> c_int {
     -1
 }
 
+/// Writes when and which calls were counted, and the samples meanwhile. Called by the thread that may write the file.
+fn put(out: &mut Writer) {
+    // SAFETY: null, or memory that is never freed; this thread excludes all others.
+    let Some(state) = (unsafe { STATE.load(SeqCst).as_ref() }) else { return };
+    let (modules, intervals, now) = (&state.modules, &state.intervals, since_start());
+    out.part(SELECTIONS, |out| {
+        for selection in 0..intervals.number_of_selections() {
+            let mut number = 0;
+            intervals.each(selection, now, |_| number += 1);
+            if number == 0 {
+                continue;
+            }
+            let bit = 1 << selection;
+            let mut functions = 0;
+            modules.each_selected(bit, |_, _| functions += 1);
+            let mut encoder = SelectionEncoder::begin(out, intervals.list(selection), functions);
+            modules.each_selected(bit, |object, address| {
+                encoder.function(out, side_file::place(object << objects::ADDRESS_BITS | address));
+            });
+            encoder.begin_intervals(out, number);
+            intervals.each(selection, now, |Interval { begin, length, .. }| {
+                encoder.interval(out, begin, begin.saturating_add(length));
+            });
+        }
+    });
+    side_file::put_elapsed(out, now);
+    // SAFETY: this is the thread that may write the file.
+    side_file::put_counted_samples(out, unsafe { merge::counted_samples() });
+}
+
 impl State {
     fn handle<'a>(&mut self, request: Request<'a>) -> Result<(), Refusal<'a>> {
         let memory = OwnMemory::open().map_err(Refusal::Forbidden)?;
@@ -275,7 +312,9 @@ impl State {
             if self.intervals.current().is_none() {
                 return Ok(());
             }
-            self.intervals.end(since_start());
+            // Ticks that are due came while calls were counted.
+            kernel::collect();
+            self.end();
             if HAS_CLOSED.swap(false, SeqCst) {
                 self.look(memory);
             }
@@ -304,21 +343,29 @@ impl State {
             };
         }
         if had != Some(selection) {
-            self.intervals.end(since_start());
+            self.end();
         }
         let applied = self.apply(Some(selection), memory);
         if applied.is_err() {
             // What was changed is changed back as far as possible.
             let _ = self.apply(None, memory);
-            self.intervals.end(since_start());
+            self.end();
             return applied.map_err(Refusal::Forbidden);
         }
         if had != Some(selection) {
+            on_demand::set_source(put);
+            count_while_counting_calls(true);
             self.intervals.begin(selection, since_start());
         }
         self.latest.clear();
         self.latest.push(list.as_bytes());
         Ok(())
+    }
+
+    /// Ends the current interval.
+    fn end(&mut self) {
+        self.intervals.end(since_start());
+        count_while_counting_calls(false);
     }
 
     /// Appends the list of patterns whose functions' calls are being counted.

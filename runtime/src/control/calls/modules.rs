@@ -55,8 +55,22 @@ impl Modules {
         self.all.iter_mut().take(self.number).filter(|module| module.is_loaded)
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &Module> {
-        self.all.iter().take(self.number)
+    /// Passes the functions in the selection `bit` to `each`, as the number of the object and the link-time address, in
+    /// ascending order.
+    pub(super) fn each_selected(&self, bit: u32, mut each: impl FnMut(usize, usize)) {
+        let all = || self.all.iter().take(self.number);
+        let mut last = None;
+        // There are few objects. One that is loaded twice has one number.
+        while let Some(object) = all().map(|module| module.object).filter(|object| last.is_none_or(|last| *object > last)).min()
+            && object != ELSEWHERE
+        {
+            last = Some(object);
+            if let Some(module) = all().find(|module| module.object == object) {
+                for site in module.sites.all().iter().filter(|site| site.selections & bit != 0) {
+                    each(object, site.room.body(site.record));
+                }
+            }
+        }
     }
 
     /// Looks for objects that were loaded or unloaded since the last look. The thunks call `counter`.
@@ -108,8 +122,12 @@ impl Modules {
             self.number = first_new;
             return look;
         }
-        for module in self.all.iter_mut().take(first_new).filter(|module| module.is_loaded && !module.is_seen) {
-            module.unload();
+        for module in self.all.iter_mut().take(first_new).filter(|module| module.is_loaded) {
+            if module.is_seen {
+                module.sites.look_again(memory, module.bias);
+            } else {
+                module.unload();
+            }
         }
         // Objects without room are forgotten, so that objects that are loaded later have entries.
         let mut kept = first_new;
@@ -199,16 +217,6 @@ impl Module {
     fn unload(&mut self) {
         self.is_loaded = false;
         self.thunks.free();
-        for site in self.sites.all_mut() {
-            (site.is_on, site.has_jump) = (false, false);
-        }
-    }
-
-    /// Passes the object, and the link-time addresses of its functions in the selection `bit`, to `each`, in ascending
-    /// order.
-    pub(super) fn each_selected(&self, bit: u32, mut each: impl FnMut(usize, usize)) {
-        for site in self.sites.all().iter().filter(|site| site.selections & bit != 0) {
-            each(self.object, site.room.body(site.record));
-        }
+        self.sites.forget_changes();
     }
 }

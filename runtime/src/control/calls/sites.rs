@@ -132,6 +132,20 @@ impl Sites {
         self.number = kept;
     }
 
+    /// Forgets what was changed if the code is as compilers make it: the object was loaded anew at the same address.
+    pub(super) fn look_again(&mut self, memory: &OwnMemory, bias: usize) {
+        let changed = self.all().iter().find(|site| site.has_jump);
+        let code = changed.and_then(|site| memory.read::<ROOM_SIZE>(bias.wrapping_add(site.record)));
+        if code.is_some_and(|code| Room::of(&code).is_some()) {
+            self.forget_changes();
+        }
+    }
+
+    /// Forgets what was changed, because the code is not there any more.
+    pub(super) fn forget_changes(&mut self) {
+        self.all_mut().iter_mut().for_each(|site| (site.is_on, site.has_jump) = (false, false));
+    }
+
     /// Adds the functions that a list of patterns selects to the selection `bit`.
     pub(super) fn select(&mut self, file: Option<&ObjectFile>, list: &[u8], bit: u32) {
         let selects_unnamed = patterns::selects(list, None);

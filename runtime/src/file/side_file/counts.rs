@@ -3,7 +3,7 @@
 use core::iter;
 
 use gmon::encode::side_file::{BinEncoder, Call, CallEncoder, Place};
-use gmon::layout::side_file::{CALLS, SAMPLES};
+use gmon::layout::side_file::{CALLS, COUNTED_SAMPLES, SAMPLES, Tag};
 
 use crate::file::writer::Writer;
 use crate::objects::{ADDRESS_BITS, ELSEWHERE, KERNEL, PROGRAM, Tally, VDSO, is_object, number, object};
@@ -50,13 +50,21 @@ pub(super) fn put_samples(out: &mut Writer, counts: &[Tally]) -> u64 {
             elsewhere = elsewhere.saturating_add(ticks);
         } else if ticks > 0 {
             listed = listed.saturating_add(ticks);
-            put_bins(out, number, group);
+            put_bins(out, SAMPLES, number, group);
         }
     }
     if elsewhere > 0 {
-        put_bins(out, ELSEWHERE, &[Tally::samples(0, elsewhere)]);
+        put_bins(out, SAMPLES, ELSEWHERE, &[Tally::samples(0, elsewhere)]);
     }
     listed.saturating_add(elsewhere)
+}
+
+/// Writes the samples, those of the program too, while calls were counted on demand. They are sorted by place.
+#[allow(dead_code, reason = "not all systems count calls on demand")]
+pub(crate) fn put_counted_samples(out: &mut Writer, counts: &[Tally]) {
+    for (number, group) in groups(counts).filter(|(number, _)| is_listed(*number)) {
+        put_bins(out, COUNTED_SAMPLES, number, group);
+    }
 }
 
 /// Whether samples with this number have a part of their own. Samples in the program's code outside the sampled range
@@ -72,8 +80,8 @@ fn is_listed(number: usize) -> bool {
 }
 
 /// Writes the samples among counts as those of an object.
-fn put_bins(out: &mut Writer, number: usize, counts: &[Tally]) {
-    out.part(SAMPLES, |out| {
+fn put_bins(out: &mut Writer, tag: Tag, number: usize, counts: &[Tally]) {
+    out.part(tag, |out| {
         let mut bins = BinEncoder::begin(out, None, number as u32, BIN as u64);
         for count in counts.iter().filter(|count| count.is_samples()) {
             bins.put(out, (address(count.place) / BIN) as u64, count.count);
@@ -100,7 +108,7 @@ pub(super) fn put_calls(out: &mut Writer, counts: &[Tally], described: usize) {
 }
 
 /// A place as the file has it.
-pub(super) fn place(place: usize) -> Place {
+pub(crate) fn place(place: usize) -> Place {
     place_among(usize::MAX, place)
 }
 

@@ -9,6 +9,7 @@ mod counts;
 mod header;
 mod live_file;
 mod objects;
+pub(crate) mod on_demand;
 pub(crate) mod run;
 mod slots;
 pub(crate) mod threads;
@@ -18,10 +19,10 @@ use super::kept::Kept;
 use super::output::{self, Refusal};
 use super::writer::{Writer, Written};
 use super::{live, names, stale, successor};
-pub(crate) use counts::has_contents;
+pub(crate) use counts::{has_contents, place, put_counted_samples};
 pub(crate) use header::Of;
 pub(crate) use live_file::{describe_mappings, describe_objects};
-pub(crate) use run::{Sampled, remember as remember_run, set_rank, set_sampler};
+pub(crate) use run::{Sampled, put_elapsed, remember as remember_run, set_rank, set_sampler};
 #[allow(unused_imports, reason = "not all systems pass the words to the runtime")]
 pub(crate) use run::{add_counted_time, counted_time, remember_command};
 
@@ -104,6 +105,7 @@ fn put_parts(out: &mut Writer, of: Of, in_profile: u64, counts: &[Tally]) {
     let outside = counts::put_samples(out, counts);
     counts::put_calls(out, counts, usize::MAX);
     contexts::put(out, in_profile.saturating_add(outside));
+    on_demand::put(out);
     out.put_end();
 }
 
