@@ -16,3 +16,8 @@ pub(crate) fn owner_of_call(pc: usize) -> usize {
 pub(super) fn object(_: &impl Memory, _: usize) -> Option<Object<'static>> {
     None
 }
+
+/// Whether the code at an address is a thunk.
+pub(super) fn have(_: usize) -> bool {
+    false
+}

@@ -17,6 +17,7 @@ use super::pages::Pages;
 use super::published::{Known, Published};
 use super::searches::Searches;
 use super::table_copies::{CopiedByKernel, TableCopies};
+use super::thunks;
 use crate::arch::thread_pointer;
 use crate::os::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
@@ -149,7 +150,7 @@ impl<M: Memory> Memory for AnyMemory<'_, M> {
             return CopiedByKernel.read(address);
         }
         stack.read(address).or_else(|| {
-            if objects.find(address).is_some() {
+            if objects.find(address).is_some() || thunks::have(address) {
                 return self.own.read(address);
             }
             // SAFETY: the walk keeps the copies, and the object is not used.

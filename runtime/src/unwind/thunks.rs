@@ -139,6 +139,12 @@ fn region(address: usize) -> Option<(usize, usize)> {
     })
 }
 
+/// Whether the code at an address is a thunk.
+#[inline]
+pub(super) fn have(address: usize) -> bool {
+    are_there() && region(address).is_some()
+}
+
 /// The thunk at an address, or the thunk to which the code at the address jumps, with its region. `code` reads the eight
 /// bytes at the address.
 #[inline(never)]

@@ -110,7 +110,7 @@ pub(crate) fn island(counter: usize) -> [u8; ISLAND_SIZE] {
 }
 
 /// The thunk at `thunk`: a call of the code that counts by way of `island`, and a branch to `body`.
-pub(crate) fn thunk(thunk: usize, island: usize, body: usize) -> Option<[u8; THUNK_SIZE]> {
+pub(crate) fn thunk(thunk: usize, island: usize, _: usize, body: usize) -> Option<[u8; THUNK_SIZE]> {
     let call = branch(BRANCH_WITH_LINK, thunk.wrapping_add(WORD), island)?;
     let leave = branch(BRANCH, thunk.wrapping_add(2 * WORD), body)?;
     const TRAP: u32 = 0xd420_0000;
@@ -186,9 +186,9 @@ mod tests {
         let distance = ((instruction << 6) as i32 >> 4) as isize;
         assert_eq!((change.distance, (record + 12).wrapping_add_signed(distance)), (12, at));
         assert_eq!(u32::from_le_bytes(room.off(0).bytes), NOP);
-        let code = thunk(at, island_at, room.body(record)).unwrap();
+        let code = thunk(at, island_at, 0, room.body(record)).unwrap();
         let word = |index: usize| u32::from_le_bytes(code[index * 4..][..4].try_into().unwrap());
         assert_eq!([word(0), word(1), word(2)], [0xaa1e_03e9, 0x97ff_fffb, 0x1404_03fd + 3]);
-        assert_eq!(thunk(0x7000_0000_0000, 0x7000_0000_0100, 0x40_1000), None);
+        assert_eq!(thunk(0x7000_0000_0000, 0x7000_0000_0100, 0, 0x40_1000), None);
     }
 }

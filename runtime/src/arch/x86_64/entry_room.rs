@@ -11,7 +11,7 @@
 /// The bytes of a record that [`Room::of`] looks at.
 pub(crate) const ROOM_SIZE: usize = 11;
 /// The size of a thunk.
-pub(crate) const THUNK_SIZE: usize = 16;
+pub(crate) const THUNK_SIZE: usize = 24;
 /// The size of what is before the thunks of an object: the address of the code that counts.
 pub(crate) const ISLAND_SIZE: usize = 16;
 /// How far the thunks may be from a function.
@@ -25,8 +25,8 @@ const NOP: u8 = 0x90;
 const NOP_PREFIX: u8 = 0x66;
 const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 const SHORT_JUMP: u8 = 0xeb;
-/// The length of the call in a thunk.
-const CALL: usize = 6;
+/// The length of the first instruction of a thunk.
+const LEA: usize = 7;
 /// The distance of the first function with symbols or unwind tables from a record.
 pub(crate) const LABEL: usize = JUMP;
 
@@ -116,13 +116,24 @@ pub(crate) fn island(counter: usize) -> [u8; ISLAND_SIZE] {
     bytes
 }
 
-/// The thunk at `thunk`: a call of the code that counts, whose address is at `island`, and a jump to `body`.
-pub(crate) fn thunk(thunk: usize, island: usize, body: usize) -> Option<[u8; THUNK_SIZE]> {
-    let behind = thunk.wrapping_add(CALL);
-    let [a, b, c, d] = distance(behind, island)?;
-    let [jump, e, f, g, h] = jump(behind, body)?;
+/// The thunk at `thunk`: r11 becomes `body`, a call of the code at `counter`, whose address is at `island` too, and a
+/// jump to `body`.
+pub(crate) fn thunk(thunk: usize, island: usize, counter: usize, body: usize) -> Option<[u8; THUNK_SIZE]> {
+    const LEA_R11: [u8; 3] = [0x4c, 0x8d, 0x1d];
+    /// A prefix without effect gives both calls the same length.
+    const CALL: [u8; 2] = [0x67, 0xe8];
+    const CALL_OF_ADDRESS: [u8; 2] = [0xff, 0x15];
     const TRAP: u8 = 0xcc;
-    Some([0xff, 0x15, a, b, c, d, jump, e, f, g, h, TRAP, TRAP, TRAP, TRAP, TRAP])
+    let behind = thunk.wrapping_add(JUMP_IN_THUNK);
+    let (call, target) = match distance(behind, counter) {
+        Some(distance) => (CALL, distance),
+        None => (CALL_OF_ADDRESS, distance(behind, island)?),
+    };
+    let mut code = [TRAP; THUNK_SIZE];
+    let parts: [&[u8]; 5] =
+        [&LEA_R11, &distance(thunk.wrapping_add(LEA), body)?, &call, &target, &jump(behind, body)?];
+    code.iter_mut().zip(parts.into_iter().flatten()).for_each(|(place, byte)| *place = *byte);
+    Some(code)
 }
 
 /// The target of the jump at `pc`, if the eight bytes `code` there begin with the jump from a record to a thunk, or
@@ -137,7 +148,7 @@ pub(crate) fn target_of_jump(pc: usize, code: u64) -> Option<usize> {
 pub(crate) fn make_visible(_: usize, _: usize) {}
 
 /// The distance of the jump to the function in its thunk.
-pub(crate) const JUMP_IN_THUNK: usize = CALL;
+pub(crate) const JUMP_IN_THUNK: usize = LEA + 6;
 
 /// The unwind rule in a thunk, as instructions of `.eh_frame`: the return address is at the top of the stack. The
 /// second byte of the result is the column of the return address.
@@ -199,11 +210,17 @@ mod tests {
                 changed[change.distance..][..change.length].copy_from_slice(&change.bytes[..change.length]);
             }
             assert_eq!(changed[5..], code[5..], "the function is as before");
-            let code = thunk(thunk_at, island_at, room.body(record)).unwrap();
-            let number = |at: usize| i32::from_le_bytes(code[at..at + 4].try_into().unwrap()) as isize;
-            assert_eq!(code[..2], [0xff, 0x15]);
-            assert_eq!((thunk_at + 6).wrapping_add_signed(number(2)), island_at);
-            assert_eq!((thunk_at + 11).wrapping_add_signed(number(7)), record + gate + 2);
+            let body = room.body(record);
+            assert_eq!(body, record + gate + 2);
+            let code = thunk(thunk_at, island_at, 0x7000_0000_0000, body).unwrap();
+            let target = |code: &[u8], behind: usize| {
+                let distance = i32::from_le_bytes(code[behind - 4..behind].try_into().unwrap());
+                (thunk_at + behind).wrapping_add_signed(distance as isize)
+            };
+            assert_eq!((&code[..3], &code[7..9], code[13]), (&[0x4c, 0x8d, 0x1d][..], &[0xff, 0x15][..], 0xe9));
+            assert_eq!([7, 13, 18].map(|behind| target(&code, behind)), [body, island_at, body]);
+            let near = thunk(thunk_at, island_at, 0x50_0000, body).unwrap();
+            assert_eq!((&near[7..9], target(&near, 13)), (&[0x67, 0xe8][..], 0x50_0000));
             let at_jump = u64::from_le_bytes(code[JUMP_IN_THUNK..][..8].try_into().unwrap());
             assert_eq!(target_of_jump(thunk_at + JUMP_IN_THUNK, at_jump), Some(record + gate + 2));
             assert_eq!(target_of_jump(record, 0x90), None);
@@ -215,6 +232,6 @@ mod tests {
         let room = Room::of(&GCC).unwrap();
         assert!(room.on(0, 0x40_1000, 0x40_1000 + REACH).is_some());
         assert_eq!(room.on(0, 0x40_1000, 0x40_1000 + (1 << 32)), None);
-        assert_eq!(thunk(0x7000_0000_0000, 0x7000_0000_0100, 0x40_1000), None);
+        assert_eq!(thunk(0x7000_0000_0000, 0x7000_0000_0100, 0x40_1000, 0x40_1000), None);
     }
 }

@@ -51,7 +51,7 @@ impl Region {
         write(at, &island(counter));
         for (number, site) in sites.all().iter().enumerate() {
             let place = region.thunk(number);
-            match thunk(place, at, site.room.body(site.record.wrapping_add(bias))) {
+            match thunk(place, at, counter, site.room.body(site.record.wrapping_add(bias))) {
                 Some(code) => write(place, &code),
                 None => return region.give_up(),
             }

@@ -214,14 +214,7 @@ unsafe extern "C" fn __fentry__() {
 }
 
 /// As [`home`], for [`called`], where selfpc is not on the stack. The red zone keeps selfpc.
-#[cfg(not(feature = "preload"))]
-macro_rules! home_of_called {
-    () => {
-        home!()
-    };
-}
-
-#[cfg(feature = "preload")]
+#[cfg(all(feature = "preload", target_os = "linux"))]
 macro_rules! home_of_called {
     () => {
         concat!(
@@ -235,8 +228,16 @@ macro_rules! home_of_called {
     };
 }
 
+#[cfg(all(not(feature = "preload"), target_os = "linux"))]
+macro_rules! home_of_called {
+    () => {
+        home!()
+    };
+}
+
 /// Records the call of a function whose calls are counted on demand. A thunk calls this: see
-/// [`crate::arch::entry_room`]. The return address points to the thunk's jump, whose target is selfpc.
+/// [`crate::arch::entry_room`]. r11 is selfpc. The return address points to the thunk's jump, whose target is selfpc
+/// too.
 #[cfg(target_os = "linux")]
 #[unsafe(naked)]
 unsafe extern "C" fn called() {
@@ -244,11 +245,7 @@ unsafe extern "C" fn called() {
         lookup!(
             "",
             "",
-            concat!(
-                "    mov     r11, [rsp + 8]\n",
-                "    movsxd  rax, dword ptr [r11 + 1]\n",
-                "    lea     r11, [r11 + rax + 5]\n",
-            ),
+            "",
             home_of_called!(),
             "[rsp + 16]",
             "[rsp + 8]",
