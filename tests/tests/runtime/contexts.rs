@@ -17,14 +17,14 @@ fn compile(name: &str, flags: &[&str]) -> Program {
 
 /// The ticks of each chain of functions, from the outermost on, as `main dear spin`. A function of a shared object is
 /// the name of the object in brackets.
-type Chains = BTreeMap<String, u64>;
+pub(crate) type Chains = BTreeMap<String, u64>;
 
 pub(crate) fn side_file(path: &Path) -> SideFile {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     SideFile::parse(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn chains(side: &SideFile, symbols: &Symbols) -> Chains {
+pub(crate) fn chains(side: &SideFile, symbols: &Symbols) -> Chains {
     let nodes = side.contexts().nodes();
     let name = |index: usize, is_caller: bool| {
         let place = nodes[index].place();

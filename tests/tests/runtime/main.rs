@@ -24,6 +24,7 @@ mod objects;
 mod objects_closed;
 mod objects_outside;
 mod objects_read;
+mod on_demand;
 mod own_code;
 mod places;
 mod prefixes;

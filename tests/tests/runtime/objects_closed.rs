@@ -10,21 +10,24 @@ const OBJECTS: usize = 4;
 
 /// closers.c and the objects that it opens, which all have the same layout.
 pub(crate) fn closers(name: &str) -> Program {
-    let program = Program::compile(name, "closers.c", &["-rdynamic"]);
+    with_objects(Program::compile(name, "closers.c", &["-rdynamic"]), &["-pg"])
+}
+
+/// Compiles the objects that closers.c opens, with these flags.
+pub(crate) fn with_objects(program: Program, flags: &[&str]) -> Program {
     let source = root().join("tests/programs/closers.c");
     for number in 0..OBJECTS {
         let object = program.directory.join(format!("plug{number}.so"));
         let define = format!("-DPLUG={number}");
-        let words =
-            ["-pg", "-O1", "-shared", "-fPIC", &define, "-o", object.to_str().unwrap(), source.to_str().unwrap()];
-        quiet(&Command::new("cc").args(words).output().unwrap());
+        let words = ["-O1", "-shared", "-fPIC", &define, "-o", object.to_str().unwrap(), source.to_str().unwrap()];
+        quiet(&Command::new("cc").args(words).args(flags).output().unwrap());
     }
     program
 }
 
 /// Checks that the side file matches the program's output: for each object, how often its constructor, its destructor,
 /// and its other function were called. Returns how often all of them called the program.
-fn assert_exact(program: &Program, printed: &str) -> u64 {
+pub(crate) fn assert_exact(program: &Program, printed: &str) -> u64 {
     let (mut all, side) = (0, program.side());
     assert_eq!(printed.lines().count(), OBJECTS, "{printed}");
     for (number, line) in printed.lines().enumerate() {

@@ -19,7 +19,7 @@ pub(crate) struct Program {
 }
 
 /// All variables that the runtime reads.
-const VARIABLES: [&str; 19] = [
+const VARIABLES: [&str; 21] = [
     "GMON_ONLY",
     "GMON_STACKS",
     "GMON_THREADS",
@@ -34,6 +34,8 @@ const VARIABLES: [&str; 19] = [
     "GMON_CLOCK",
     "GMON_SAMPLER",
     "GMON_DUMP_SIGNAL",
+    "GMON_CALLS",
+    "GMON_CALLS_SIGNAL",
     "OMPI_COMM_WORLD_RANK",
     "PMIX_RANK",
     "PMI_RANK",

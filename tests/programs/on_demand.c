@@ -1,0 +1,289 @@
+/* Calls that are counted on demand: on_demand MODE [NUMBER [THREADS]]. The program knows the calls of each function while
+   the calls are counted, and prints them.
+
+   exact     threads call functions in each interval, and the same functions between the intervals
+   switches  the main thread switches NUMBER times, while threads call, fork, open and close an object, and get signals in
+             functions with room at their entries
+   children  a child that is forked in an interval, and one that is forked before an interval
+   steps     a sample at each instruction of a function whose calls are counted, and of the code that counts
+   list      calls functions once each, in an interval for each of the lists of functions in the other arguments
+   toggle    sends itself the signal of GMON_CALLS_SIGNAL
+
+   With OBJECT, this file is the object that is opened and closed. */
+#ifdef OBJECT
+
+__attribute__((noinline)) int helper(int number) { return 2 * number; }
+int serve(int number) { return helper(number) + 1; }
+
+#else
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gmon.h"
+#include "sample.h"
+
+/* A function without room at its entry. */
+#define OTHER __attribute__((patchable_function_entry(0, 0)))
+#define ROOM __attribute__((noinline, noclone, noipa))
+
+static volatile long sink;
+
+ROOM void leaf(void) { sink++; }
+ROOM void branch(int times)
+{
+    while (times-- > 0)
+        leaf();
+}
+ROOM void inside(void) { sink++; }
+ROOM void outside(void) { sink++; }
+ROOM void handled(void) { sink++; }
+ROOM static void parse_one(void) { sink++; }
+ROOM static void parse_two(void) { sink++; }
+
+OTHER static void check(int failed, const char *what)
+{
+    if (failed) {
+        perror(what);
+        exit(1);
+    }
+}
+
+enum { MOST_THREADS = 8, TURNS = 1000, INTERVALS = 20 };
+
+static pthread_barrier_t barrier;
+static int threads = MOST_THREADS;
+
+OTHER static void *work(void *number)
+{
+    for (int interval = 0; interval < INTERVALS; interval++) {
+        pthread_barrier_wait(&barrier); /* on */
+        branch(TURNS + *(int *)number);
+        pthread_barrier_wait(&barrier); /* off */
+        pthread_barrier_wait(&barrier);
+        branch(TURNS);
+        pthread_barrier_wait(&barrier);
+    }
+    return NULL;
+}
+
+OTHER static int exact(void)
+{
+    pthread_t ids[MOST_THREADS];
+    int numbers[MOST_THREADS];
+    long branches = 0, leaves = 0;
+    pthread_barrier_init(&barrier, NULL, threads + 1);
+    for (int number = 0; number < threads; number++) {
+        numbers[number] = number;
+        check(pthread_create(&ids[number], NULL, work, &numbers[number]), "pthread_create");
+        branches += INTERVALS;
+        leaves += INTERVALS * (TURNS + number);
+    }
+    for (int interval = 0; interval < INTERVALS; interval++) {
+        check(gmon_calls(1, NULL), "on");
+        pthread_barrier_wait(&barrier);
+        pthread_barrier_wait(&barrier);
+        check(gmon_calls(0, NULL), "off");
+        pthread_barrier_wait(&barrier);
+        pthread_barrier_wait(&barrier);
+    }
+    for (int number = 0; number < threads; number++)
+        pthread_join(ids[number], NULL);
+    printf("calls branch %ld\ncalls leaf %ld\narc branch leaf %ld\n", branches, leaves, leaves);
+    return 0;
+}
+
+static atomic_int is_over;
+static atomic_long called, handled_times;
+
+OTHER static void *call_all_the_time(void *unused)
+{
+    long times = 0;
+    while (!is_over) {
+        branch(50);
+        times += 50;
+    }
+    called += times;
+    return unused;
+}
+
+OTHER static void *open_and_close(void *unused)
+{
+    while (!is_over) {
+        void *object = dlopen("./object.so", RTLD_NOW);
+        check(!object, "dlopen");
+        int (*serve)(int) = (int (*)(int))dlsym(object, "serve");
+        for (int times = 0; times < 20; times++)
+            serve(times);
+        dlclose(object);
+    }
+    return unused;
+}
+
+OTHER static void *fork_again_and_again(void *unused)
+{
+    while (!is_over) {
+        pid_t child = fork();
+        if (child == 0) {
+            branch(100);
+            _exit(0);
+        }
+        int status;
+        check(waitpid(child, &status, 0) != child || status != 0, "child");
+        usleep(100);
+    }
+    return unused;
+}
+
+OTHER static void on_signal(int signal)
+{
+    (void)signal;
+    handled();
+    handled_times++;
+}
+
+OTHER static int switches(int times)
+{
+    pthread_t ids[MOST_THREADS + 2];
+    int number = 0;
+    signal(SIGUSR1, on_signal);
+    for (; number < threads; number++)
+        check(pthread_create(&ids[number], NULL, call_all_the_time, NULL), "pthread_create");
+    check(pthread_create(&ids[number++], NULL, open_and_close, NULL), "pthread_create");
+    check(pthread_create(&ids[number++], NULL, fork_again_and_again, NULL), "pthread_create");
+    for (int time = 0; time < times; time++) {
+        outside();
+        check(gmon_calls(1, NULL), "on");
+        inside();
+        inside();
+        pthread_kill(ids[time % threads], SIGUSR1);
+        check(gmon_calls(0, NULL), "off");
+        outside();
+    }
+    is_over = 1;
+    while (number > 0)
+        pthread_join(ids[--number], NULL);
+    printf("calls inside %d\ncalls outside 0\nmost leaf %ld\nmost handled %ld\n", 2 * times, called, handled_times);
+    return 0;
+}
+
+OTHER static void in_child(void (*code)(void))
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        code();
+        exit(0);
+    }
+    int status;
+    check(waitpid(child, &status, 0) != child || status != 0, "child");
+}
+
+OTHER static void child_in_interval(void)
+{
+    branch(7);
+    gmon_calls(0, NULL);
+    branch(100);
+}
+
+OTHER static void child_before_interval(void)
+{
+    branch(100);
+    gmon_calls(1, "branch");
+    branch(3);
+}
+
+OTHER static int children(void)
+{
+    in_child(child_before_interval);
+    gmon_calls(1, NULL);
+    branch(5);
+    in_child(child_in_interval);
+    branch(6);
+    gmon_calls(0, NULL);
+    return 0;
+}
+
+#ifdef __x86_64__
+static volatile long instructions;
+
+/* The kernel delivers the sampling signal at the return from this handler, so the sample is of the interrupted
+   instruction. */
+OTHER static void on_step(int signal)
+{
+    (void)signal;
+    instructions++;
+    SAMPLES(1);
+}
+
+OTHER static int steps(void)
+{
+    struct sigaction action = {.sa_handler = on_step};
+    sigfillset(&action.sa_mask);
+    sigaction(SIGTRAP, &action, NULL);
+    gmon_calls(1, NULL);
+    /* The first call of each arc takes the slow path. */
+    __asm__ volatile("pushf; orq $0x100, (%%rsp); popf" ::: "memory", "cc");
+    branch(3);
+    __asm__ volatile("pushf; andq $~0x100, (%%rsp); popf" ::: "memory", "cc");
+    gmon_calls(0, NULL);
+    printf("%ld\n", instructions);
+    return 0;
+}
+#else
+OTHER static int steps(void) { return 2; }
+#endif
+
+OTHER static int list(char **lists)
+{
+    for (; *lists; lists++) {
+        check(gmon_calls(1, *lists), *lists);
+        branch(2);
+        parse_one();
+        parse_two();
+        check(gmon_calls(0, NULL), "off");
+    }
+    return 0;
+}
+
+OTHER static int toggle(void)
+{
+    leaf();
+    raise(SIGUSR2);
+    branch(3);
+    raise(SIGUSR2);
+    leaf();
+    raise(SIGUSR2);
+    leaf();
+    puts("calls branch 1\ncalls leaf 4\narc branch leaf 3\narc main leaf 1");
+    return 0;
+}
+
+OTHER int main(int count, char **words)
+{
+    const char *mode = count > 1 ? words[1] : "";
+    int number = count > 2 ? atoi(words[2]) : 0;
+    if (count > 3)
+        threads = atoi(words[3]);
+    if (!strcmp(mode, "exact"))
+        return exact();
+    if (!strcmp(mode, "switches"))
+        return switches(number);
+    if (!strcmp(mode, "children"))
+        return children();
+    if (!strcmp(mode, "steps"))
+        return steps();
+    if (!strcmp(mode, "list"))
+        return list(words + 2);
+    return toggle();
+}
+
+#endif

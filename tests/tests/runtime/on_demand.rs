@@ -1,0 +1,186 @@
+//! Calls that are counted on demand, in code with room at the entries of functions.
+
+use std::fs;
+use std::process::Command;
+
+use crate::contexts::{chains, check_sums, side_file};
+use crate::objects_closed::{assert_exact, with_objects};
+use crate::support::{Program, calls, compare, library, ours, quiet, read, root};
+
+/// The room at the entries of functions that gmon-cc asks the compiler for.
+#[cfg(target_arch = "x86_64")]
+const ROOM: &str = "-fpatchable-function-entry=7,5";
+#[cfg(target_arch = "aarch64")]
+const ROOM: &str = "-fpatchable-function-entry=4,2";
+
+/// Compiles on_demand.c with room and with the start-up object as a further object.
+fn compile(compiler: &str, name: &str, flags: &[&str]) -> Program {
+    let [_, _, include] = ours();
+    let object = library().join("gmon.o");
+    let all = ["-O2", ROOM, &include, object.to_str().unwrap()];
+    Program::compile_with(compiler, name, "on_demand.c", &[&all, flags].concat())
+}
+
+#[test]
+fn calls_in_intervals_are_exact_in_all_kinds_of_programs() {
+    let kinds: [(&str, &[&str]); 8] = [
+        ("cc", &[]),
+        ("cc", &["-fcf-protection=none"]),
+        ("cc", &["-fcf-protection=full"]),
+        ("cc", &["-no-pie", "-fno-pie"]),
+        ("cc", &["-static"]),
+        ("cc", &["-static-pie"]),
+        ("clang", &[]),
+        ("clang", &["-fcf-protection=full"]),
+    ];
+    for (number, (compiler, flags)) in kinds.into_iter().enumerate() {
+        let program = compile(compiler, &format!("on-demand-exact-{number}"), flags);
+        for live in ["0", "1"] {
+            let printed = quiet(&program.command(&["exact"]).env("GMON_LIVE", live).output().unwrap());
+            compare(&printed, &program.profile(), program.symbols());
+        }
+    }
+}
+
+#[test]
+fn switching_beside_calls_forks_signals_and_objects_harms_nothing() {
+    let program = compile("cc", "on-demand-switches", &[]);
+    let object = program.directory.join("object.so");
+    let source = root().join("tests/programs/on_demand.c");
+    let words = ["-O1", "-shared", "-fPIC", "-DOBJECT", ROOM, "-o", object.to_str().unwrap(), source.to_str().unwrap()];
+    quiet(&Command::new("cc").args(words).output().unwrap());
+    for threads in ["1", "8"] {
+        let mut command = program.command(&["switches", "1000", threads]);
+        let printed = quiet(&command.env("GMON_CHILDREN", "none").output().unwrap());
+        let found = calls(&program.profile(), program.symbols());
+        for line in printed.lines() {
+            let (what, count) = line.rsplit_once(' ').unwrap();
+            let count: u64 = count.parse().unwrap();
+            let of = |name: &str| found.get(&format!("calls {name}")).copied().unwrap_or(0);
+            match what.split_once(' ').unwrap() {
+                ("calls", name) => assert_eq!(of(name), count, "{name}"),
+                (_, name) => assert!(of(name) <= count, "{name}: {} of {count}", of(name)),
+            }
+        }
+    }
+}
+
+#[test]
+fn objects_that_threads_open_and_close_at_the_same_addresses_lose_no_call() {
+    let dynamic = format!("-Wl,--dynamic-list={}", library().join("on-demand.txt").display());
+    let [_, _, include] = ours();
+    let object = library().join("gmon.o");
+    let flags = [ROOM, &include, object.to_str().unwrap(), "-rdynamic", &dynamic];
+    let program = Program::compile_with("cc", "on-demand-closers", "closers.c", &flags);
+    let tells = library().join("gmon-shared.o");
+    let program = with_objects(program, &[ROOM, tells.to_str().unwrap()]);
+    for threads in ["0", "2", "4"] {
+        let mut command = program.command(&[threads, "100"]);
+        let printed = quiet(&command.env("GMON_CALLS", "on").output().unwrap());
+        let all = assert_exact(&program, &printed);
+        assert_eq!(calls(&program.profile(), program.symbols())["calls count"], all, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_child_counts_as_its_parent_does_from_the_fork_on() {
+    let program = compile("cc", "on-demand-children", &[]);
+    quiet(&program.command(&["children"]).output().unwrap());
+    let parent = calls(&program.profile(), program.symbols());
+    let of = |calls: &std::collections::BTreeMap<String, u64>| {
+        ["calls branch", "calls leaf", "arc branch leaf"].map(|what| calls.get(what).copied().unwrap_or(0))
+    };
+    assert_eq!(of(&parent), [2, 11, 11]);
+    let mut children: Vec<_> = fs::read_dir(&program.directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            name.starts_with("gmon.program.") && name.ends_with(".out")
+        })
+        .map(|path| of(&calls(&read(&path), program.symbols())))
+        .collect();
+    children.sort_unstable();
+    assert_eq!(children, [[1, 0, 0], [1, 7, 7]]);
+}
+
+#[test]
+fn samples_at_each_instruction_of_the_code_that_counts_have_whole_stacks() {
+    if cfg!(not(target_arch = "x86_64")) {
+        return;
+    }
+    for (name, flags) in [("plain", &[][..]), ("static", &["-static"]), ("endbr", &["-fcf-protection=full"])] {
+        let program = compile("cc", &format!("on-demand-steps-{name}"), flags);
+        let printed = program.run(&["steps"]);
+        let instructions: u64 = printed.trim().parse().unwrap();
+        let side = side_file(&program.directory.join("gmon.out.side"));
+        check_sums(&side, &program.profile());
+        let chains = chains(&side, program.symbols());
+        let below = |functions: &str| -> u64 {
+            let functions = format!(" {functions} ");
+            chains.iter().filter(|(chain, _)| format!(" {chain} ").contains(&functions)).map(|(_, ticks)| ticks).sum()
+        };
+        assert!(instructions > 100 && below("main") >= instructions, "{instructions}: {chains:#?}");
+        // The code by which the program begins its steps has no unwind table. The function whose call is being counted
+        // is in each other chain.
+        for chain in chains.keys().filter(|chain| *chain != "cut(7) main") {
+            let mut called = chain.split(' ').skip_while(|name| *name != "main").skip(1);
+            assert!(!chain.contains("cut") && called.next().is_none_or(|name| name == "branch"), "{chains:#?}");
+        }
+        // A call of three has at least the jumps, the thunk, and the code that counts.
+        assert!(below("branch") > below("branch leaf") && below("branch leaf") >= 3 * 12, "{chains:#?}");
+    }
+}
+
+#[test]
+fn lists_of_patterns_select_functions() {
+    let program = compile("cc", "on-demand-lists", &[]);
+    for (list, expected) in [
+        ("parse_*", &["parse_one", "parse_two"][..]),
+        ("parse_*,!parse_two,leaf", &["leaf", "parse_one"]),
+        ("!parse_*", &["branch", "leaf"]),
+        ("?eaf", &["leaf"]),
+    ] {
+        let from_start = program.command(&["list"]).env("GMON_CALLS", list).output().unwrap();
+        quiet(&from_start);
+        assert!(program.profile().arcs().is_empty(), "{list}: nothing was called");
+        quiet(&program.command(&["list", list]).output().unwrap());
+        let found = calls(&program.profile(), program.symbols());
+        let found: Vec<&str> = found.keys().filter_map(|what| what.strip_prefix("calls ")).collect();
+        assert_eq!(found, expected, "{list}");
+    }
+}
+
+#[test]
+fn a_signal_switches_the_counting() {
+    let program = compile("cc", "on-demand-signal", &[]);
+    let printed = quiet(&program.command(&["toggle"]).env("GMON_CALLS_SIGNAL", "USR2").output().unwrap());
+    compare(&printed, &program.profile(), program.symbols());
+}
+
+#[test]
+fn what_cannot_be_counted_is_said_in_one_line() {
+    let [_, _, include] = ours();
+    let object = library().join("gmon.o");
+    let all = [&include, object.to_str().unwrap(), "-O2"];
+    let message = |program: &Program, list: &str| {
+        let output = program.command(&["list", list]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let text = String::from_utf8(output.stderr).unwrap();
+        text.lines().next().unwrap().to_owned()
+    };
+    let build = |name: &str, flags: &[&str]| {
+        Program::compile_with("cc", &format!("on-demand-{name}"), "on_demand.c", &[&all, flags].concat())
+    };
+    let without = message(&build("without", &[]), "leaf");
+    assert!(without.contains("no function has room at its entry: compile with gmon-cc --on-demand"), "{without}");
+    if cfg!(target_arch = "x86_64") {
+        let other = message(&build("other", &["-fpatchable-function-entry=7"]), "leaf");
+        assert!(other.contains("there is no room before functions"), "{other}");
+    }
+    let room = build("named", &[ROOM]);
+    let nothing = message(&room, "nothing*");
+    assert_eq!(nothing, "gmon: cannot count calls: no function with room at its entry matches nothing*");
+    let long = message(&room, &"long,".repeat(300));
+    assert_eq!(long, "gmon: cannot count calls: the list of patterns is too long");
+}
