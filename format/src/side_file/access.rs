@@ -7,6 +7,7 @@ use super::content::{Checksum, SideFile};
 use super::contexts::ContextTree;
 use super::counts::{Calls, Samples, Thread};
 use super::object::{Mapping, Object};
+use super::selections::{Selection, covered};
 use crate::encode::side_file::CutReason;
 use crate::layout::side_file::{PROGRAM, property};
 use crate::{Order, Word};
@@ -133,6 +134,18 @@ impl SideFile {
     #[must_use]
     pub fn calls(&self) -> &[Calls] {
         &self.calls
+    }
+
+    /// The calls that were counted on demand. `None` if all calls were counted during the whole run.
+    #[must_use]
+    pub fn selections(&self) -> Option<&[Selection]> {
+        self.selections.as_deref()
+    }
+
+    /// The time in nanoseconds during which any calls were counted, if they were counted on demand.
+    #[must_use]
+    pub fn counted_time(&self) -> Option<u64> {
+        self.selections.as_ref().map(|selections| covered(selections.iter()))
     }
 
     /// The calling contexts of the samples.

@@ -8,6 +8,7 @@ use super::contexts::Node;
 use super::counts::{Calls, During, Samples, Thread};
 use super::functions;
 use super::object::{Kind, Mapping, Object};
+use super::selections::Selection;
 use crate::encode::side_file::{Call, CutReason, Place};
 use crate::layout::side_file::{CUT, ELSEWHERE, FIRST_RESERVED, KERNEL, PROGRAM, THREAD};
 use crate::{Error, Part, Word};
@@ -199,6 +200,22 @@ impl SideFile {
             Some(last) => last.calls.push(call),
             None => self.calls.push(Calls { thread, calls: [call].into() }),
         }
+        Ok(())
+    }
+
+    /// Says that calls are counted on demand only, even if nobody demanded it.
+    pub fn set_on_demand(&mut self) {
+        self.selections.get_or_insert_default();
+    }
+
+    /// Adds functions whose calls were counted in intervals.
+    ///
+    /// # Errors
+    ///
+    /// When an object is not known, or when an address does not fit.
+    pub fn add_selection(&mut self, selection: Selection) -> Result<(), Error> {
+        selection.functions.iter().try_for_each(|function| self.code_place(*function))?;
+        self.selections.get_or_insert_default().push(selection);
         Ok(())
     }
 

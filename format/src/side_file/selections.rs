@@ -4,9 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::content::{Added, Refused, SideFile};
 use crate::encode::side_file::Place;
-use crate::{Error, Part};
 
 /// Functions whose calls were counted in some intervals of a run.
 ///
@@ -63,36 +61,6 @@ impl Selection {
     }
 }
 
-impl SideFile {
-    /// Says that calls are counted on demand only, even if nobody demanded it.
-    pub fn set_on_demand(&mut self) {
-        self.selections.get_or_insert_default();
-    }
-
-    /// Adds functions whose calls were counted in intervals.
-    ///
-    /// # Errors
-    ///
-    /// When an object is not known, or when an address does not fit.
-    pub fn add_selection(&mut self, selection: Selection) -> Result<(), Error> {
-        selection.functions.iter().try_for_each(|function| self.code_place(*function))?;
-        self.selections.get_or_insert_default().push(selection);
-        Ok(())
-    }
-
-    /// The calls that were counted on demand. `None` if all calls were counted during the whole run.
-    #[must_use]
-    pub fn selections(&self) -> Option<&[Selection]> {
-        self.selections.as_deref()
-    }
-
-    /// The time in nanoseconds during which any calls were counted, if they were counted on demand.
-    #[must_use]
-    pub fn counted_time(&self) -> Option<u64> {
-        self.selections.as_ref().map(|selections| covered(selections.iter()))
-    }
-}
-
 /// The time that the intervals of selections cover.
 pub(super) fn covered<'a>(selections: impl Iterator<Item = &'a Selection>) -> u64 {
     let intervals = selections.flat_map(|selection| &selection.intervals).cloned();
@@ -125,31 +93,4 @@ pub(super) fn disjoint(mut intervals: Vec<Range<u64>>) -> Box<[Range<u64>]> {
 
 fn length(interval: &Range<u64>) -> u64 {
     interval.end.saturating_sub(interval.start)
-}
-
-/// A selection that is read from a file: functions and intervals come in order.
-#[derive(Default)]
-pub(super) struct Ordered {
-    pub(super) functions: Vec<Place>,
-    pub(super) intervals: Vec<Range<u64>>,
-}
-
-impl Ordered {
-    /// Adds a function, which is above all before.
-    pub(super) fn push_function(&mut self, function: Place) -> Added<()> {
-        if self.functions.last().is_some_and(|last| *last >= function) {
-            return Err(Refused(Part::CountedFunction, function.address));
-        }
-        self.functions.push(function);
-        Ok(())
-    }
-
-    /// Adds an interval, which begins so many nanoseconds after the end of the interval before.
-    pub(super) fn push_interval(&mut self, gap: u64, length: u64) -> Added<()> {
-        let end = self.intervals.last().map_or(0, |last| last.end);
-        let start = end.checked_add(gap).ok_or(Refused(Part::Interval, gap))?;
-        let end = start.checked_add(length).ok_or(Refused(Part::Interval, length))?;
-        self.intervals.push(start..end);
-        Ok(())
-    }
 }

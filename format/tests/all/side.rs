@@ -101,12 +101,15 @@ fn place(side: &SideFile, which: usize, address: u64) -> Place {
     Place { object: places[which % places.len()], address }
 }
 
+/// A pattern, functions, and intervals: the begin and the length of each.
+type AnySelection = (usize, Vec<usize>, Vec<(u64, u64)>);
+
 /// What a file says about calls on demand.
 #[derive(Clone, Debug)]
 struct OnDemand {
     elapsed: Option<u64>,
-    /// For each selection its pattern, its functions, and its intervals. `None` if all calls were counted.
-    selections: Option<Vec<(usize, Vec<usize>, Vec<(u64, u64)>)>>,
+    /// `None` if all calls were counted.
+    selections: Option<Vec<AnySelection>>,
     samples: Vec<(usize, usize, u64, u64)>,
 }
 
@@ -187,6 +190,12 @@ pub(crate) fn small() -> SideFile {
     program.code = 0x1000..0x2000;
     side.add_object(PROGRAM, program).unwrap();
     side
+}
+
+/// A selection of functions of the program. Each interval has a begin and an end.
+pub(crate) fn selection(pattern: &[u8], addresses: &[u64], intervals: &[(u64, u64)]) -> Selection {
+    let functions = addresses.iter().map(|address| code(*address)).collect();
+    Selection::new(pattern, functions, intervals.iter().map(|(begin, end)| *begin..*end).collect())
 }
 
 /// A place in the program.

@@ -1,8 +1,9 @@
 //! Tests of calls that were counted on demand, in side files and in their sums.
 
 use std::collections::BTreeMap;
+use std::iter;
 
-use crate::side::{code, side_file, small};
+use crate::side::{code, selection, side_file, small};
 use gmon::encode::side_file::{Piece, SelectionEncoder};
 use gmon::layout::side_file::SELECTIONS;
 use gmon::side_file::{Accumulator, ELSEWHERE, Kind, Object, Place, Selection, SideFile, property};
@@ -20,8 +21,7 @@ fn sum<'a>(files: impl IntoIterator<Item = &'a SideFile>) -> SideFile {
 /// A file with one selection of the function at this address.
 fn selecting(pattern: &[u8], address: u64, intervals: &[(u64, u64)]) -> SideFile {
     let mut side = small();
-    let intervals = intervals.iter().map(|(start, end)| *start..*end).collect();
-    side.add_selection(Selection::new(pattern, vec![code(address)], intervals)).unwrap();
+    side.add_selection(selection(pattern, &[address], intervals)).unwrap();
     side
 }
 
@@ -30,8 +30,10 @@ fn with_elapsed(mut side: SideFile, elapsed: u64) -> SideFile {
     side
 }
 
-/// The pattern, the time, and the intervals of each selection.
-fn selections(side: &SideFile) -> Vec<(&[u8], u64, Vec<(u64, u64)>)> {
+/// The pattern, the time, and the intervals of a selection.
+type Facts<'a> = (&'a [u8], u64, Vec<(u64, u64)>);
+
+fn selections(side: &SideFile) -> Vec<Facts<'_>> {
     let selections = side.selections().unwrap().iter();
     let intervals = |selection: &Selection| selection.intervals().iter().map(|one| (one.start, one.end)).collect();
     selections.map(|selection| (selection.pattern(), selection.time(), intervals(selection))).collect()
@@ -123,7 +125,7 @@ fn a_selection_is_in_order() {
 #[test]
 fn the_counted_time_is_the_union_of_all_intervals() {
     let mut side = selecting(b"a*", 1, &[(10, 20), (30, 40)]);
-    side.add_selection(Selection::new(b"b*", vec![code(2)], vec![15..32, 50..51])).unwrap();
+    side.add_selection(selection(b"b*", &[2], &[(15, 32), (50, 51)])).unwrap();
     assert_eq!(side.counted_time(), Some(31));
 }
 
@@ -139,7 +141,7 @@ fn one_file_keeps_its_intervals_and_several_have_their_length() {
     assert_eq!(both.selections().unwrap()[1].functions(), [code(2)]);
     // Where two selections are at the same time, the sum has the same time for both.
     let mut together = selecting(b"a*", 1, &[(10, 20)]);
-    together.add_selection(Selection::new(b"b*", vec![code(2)], vec![16..22])).unwrap();
+    together.add_selection(selection(b"b*", &[2], &[(16, 22)])).unwrap();
     let twice = sum([&together, &together]);
     assert_eq!(selections(&twice), [(&b"a*"[..], 20, vec![(0, 20)]), (b"b*", 12, vec![(0, 8), (20, 24)])]);
     assert_eq!(twice.counted_time(), Some(24));
@@ -154,7 +156,7 @@ fn functions_of_a_selection_are_those_of_the_sum() {
             side.add_object(number, Object::new(Kind::Shared, path)).unwrap();
         }
         let functions = [(first, 5), (second, 3)].map(|(object, address)| Place { object, address });
-        side.add_selection(Selection::new(b"", functions.to_vec(), vec![1..3])).unwrap();
+        side.add_selection(Selection::new(b"", functions.to_vec(), iter::once(1..3).collect())).unwrap();
         side
     };
     let expected = [(1, 5), (2, 3)].map(|(object, address)| Place { object, address });

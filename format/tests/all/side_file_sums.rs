@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::side::{code, side_file, small};
+use crate::side::{code, selection, side_file, small};
 use gmon::side_file::{
-    Accumulator, Call, Calls, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Object, PROGRAM, Place, Samples, Selection,
-    SideFile, THREAD, Thread, property,
+    Accumulator, Call, Calls, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Object, PROGRAM, Place, Samples, SideFile,
+    THREAD, Thread, property,
 };
 use gmon::{Error, Part, Word};
 use proptest::prelude::*;
@@ -125,7 +125,7 @@ fn one_of_each() -> SideFile {
     side.add_thread(thread);
     side.add_samples(None, KERNEL, 1, 0, 1).unwrap();
     side.add_counted_samples(None, KERNEL, 1, 0, 1).unwrap();
-    side.add_selection(Selection::new(b"b*", vec![code(2)], vec![1..2])).unwrap();
+    side.add_selection(selection(b"b*", &[2], &[(1, 2)])).unwrap();
     side.add_call(None, Call { caller: code(1), callee: code(2), count: 1 }).unwrap();
     side.add_context(None, code(1), 1).unwrap();
     side.add_cut(CutReason::OFF, 1).unwrap();
@@ -156,7 +156,7 @@ fn with_fault(mut side: SideFile, fault: usize) -> SideFile {
             let counted: u64 = side.counted_samples().iter().map(Samples::total).sum();
             side.add_counted_samples(None, KERNEL, 1, 0, u64::MAX - counted).unwrap();
         }
-        8 => side.add_selection(Selection::new(b"b*", vec![code(2)], vec![0..u64::MAX])).unwrap(),
+        8 => side.add_selection(selection(b"b*", &[2], &[(0, u64::MAX)])).unwrap(),
         9 => {
             side = SideFile::new(Word::W64);
             side.add_property(property::RATE, b"1000").unwrap();
@@ -291,7 +291,7 @@ fn sums_that_do_not_fit_are_errors() {
     overflow(|side, ticks| _ = side.add_context(None, code(1), ticks).unwrap());
     overflow(|side, ticks| side.add_samples(None, KERNEL, 1, 0, ticks).unwrap());
     overflow(|side, ticks| side.add_counted_samples(None, KERNEL, 1, 0, ticks).unwrap());
-    overflow(|side, time| side.add_selection(Selection::new(b"", vec![code(1)], vec![0..time])).unwrap());
+    overflow(|side, time| side.add_selection(selection(b"", &[1], &[(0, time)])).unwrap());
     overflow(|side, ticks| side.add_cut(CutReason::OFF, ticks).unwrap());
     overflow(|side, count| side.add_call(None, Call { caller: code(1), callee: code(2), count }).unwrap());
     overflow(|side, ticks| {

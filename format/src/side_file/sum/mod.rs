@@ -26,8 +26,9 @@ use tree::TreeSum;
 /// names are, in one file too. Trees are added up node by node, and samples and calls by object and address. Functions
 /// of generated code are the same if their names are. Selections of calls that were counted on demand are the same if
 /// their patterns and functions are; the sum has the time of each, and the time in which any calls were counted. The
-/// sum has the sum of the CPU times and that of the elapsed times if all files have one, the other properties that all files have with the same value, no mappings, and no addresses in the kernel or elsewhere,
-/// which mean nothing in another run. It depends on the files only, not on their order, and may be a summand itself.
+/// sum has the sum of the CPU times if all files have one, likewise that of the elapsed times, the other properties
+/// that all files have with the same value, no mappings, and no addresses in the kernel or elsewhere, which mean
+/// nothing in another run. It depends on the files only, not on their order, and may be a summand itself.
 ///
 /// ```
 /// # use gmon::Word;

@@ -7,6 +7,7 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::iter;
 use core::ops::Range;
 
 use crate::encode::side_file::Place;
@@ -115,7 +116,7 @@ impl Times {
         let selections = self.selections.into_iter();
         let selections = selections.map(|((pattern, functions), time)| {
             // Only the length of this interval remains.
-            let intervals = [0..time].into();
+            let intervals = iter::once(0..time).collect();
             Selection { pattern, functions, intervals }
         });
         let mut selections = joined(selections.collect(), place);
