@@ -1,7 +1,7 @@
 //! What happens when the process forks.
 
-use super::{calls, merge};
 use super::moncontrol::{self, current, give_up, this_is_first_thread};
+use super::{calls, merge};
 use crate::file::one_writer::{DONE, NOBODY, set_writer, writer};
 use crate::file::{self, Children};
 use crate::kernel;

@@ -28,8 +28,7 @@ resets! {
 }
 
 /// Whether calls are counted on demand now.
-static IS_COUNTING_CALLS: Inherited<AtomicBool> =
-    Inherited::new("the child has the same code", AtomicBool::new(false));
+static IS_COUNTING_CALLS: Inherited<AtomicBool> = Inherited::new("the child has the same code", AtomicBool::new(false));
 
 /// The number of slots, each for four bytes of code. Untouched slots take no memory.
 const SLOTS: usize = 1 << 16;

@@ -130,8 +130,7 @@ pub(crate) fn thunk(thunk: usize, island: usize, counter: usize, body: usize) ->
         None => (CALL_OF_ADDRESS, distance(behind, island)?),
     };
     let mut code = [TRAP; THUNK_SIZE];
-    let parts: [&[u8]; 5] =
-        [&LEA_R11, &distance(thunk.wrapping_add(LEA), body)?, &call, &target, &jump(behind, body)?];
+    let parts: [&[u8]; 5] = [&LEA_R11, &distance(thunk.wrapping_add(LEA), body)?, &call, &target, &jump(behind, body)?];
     code.iter_mut().zip(parts.into_iter().flatten()).for_each(|(place, byte)| *place = *byte);
     Some(code)
 }

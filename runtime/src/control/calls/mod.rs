@@ -20,11 +20,11 @@ mod region;
 mod sites;
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr;
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
-use core::ptr;
 
 use gmon::encode::side_file::SelectionEncoder;
 use gmon::layout::side_file::SELECTIONS;

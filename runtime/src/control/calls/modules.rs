@@ -61,7 +61,8 @@ impl Modules {
         let all = || self.all.iter().take(self.number);
         let mut last = None;
         // There are few objects. One that is loaded twice has one number.
-        while let Some(object) = all().map(|module| module.object).filter(|object| last.is_none_or(|last| *object > last)).min()
+        while let Some(object) =
+            all().map(|module| module.object).filter(|object| last.is_none_or(|last| *object > last)).min()
             && object != ELSEWHERE
         {
             last = Some(object);
@@ -74,13 +75,7 @@ impl Modules {
     }
 
     /// Looks for objects that were loaded or unloaded since the last look. The thunks call `counter`.
-    pub(super) fn look(
-        &mut self,
-        room: &mut MapsRoom,
-        piece: &mut Piece,
-        memory: &OwnMemory,
-        counter: usize,
-    ) -> Look {
+    pub(super) fn look(&mut self, room: &mut MapsRoom, piece: &mut Piece, memory: &OwnMemory, counter: usize) -> Look {
         let mut look = Look::default();
         self.all.iter_mut().for_each(|module| module.is_seen = false);
         let first_new = self.number;

@@ -87,11 +87,16 @@ impl ObjectFile {
     /// Whether the headers of the file are the headers in memory.
     fn is_loaded_at(&self, memory: &OwnMemory, base: usize) -> bool {
         let segments = word_at(&self.header, 32).unwrap_or(0);
-        let size = usize::from(u16_at(&self.header, 54).unwrap_or(0)) * usize::from(u16_at(&self.header, 56).unwrap_or(0));
+        let size =
+            usize::from(u16_at(&self.header, 54).unwrap_or(0)) * usize::from(u16_at(&self.header, 56).unwrap_or(0));
         let (mut in_file, mut in_memory) = ([0; LARGEST_HEADERS], [0; LARGEST_HEADERS]);
         let size = size.min(LARGEST_HEADERS);
-        let (Some(in_file), Some(in_memory)) = (in_file.get_mut(..size), in_memory.get_mut(..size)) else { return false };
-        self.read(in_file, segments).is_ok() && memory.fill(base.wrapping_add(segments), in_memory) && in_file == in_memory
+        let (Some(in_file), Some(in_memory)) = (in_file.get_mut(..size), in_memory.get_mut(..size)) else {
+            return false;
+        };
+        self.read(in_file, segments).is_ok()
+            && memory.fill(base.wrapping_add(segments), in_memory)
+            && in_file == in_memory
     }
 
     /// Fills `bytes` with the bytes at an offset of the file.
@@ -176,7 +181,9 @@ impl ObjectFile {
     pub(super) fn functions(&self, mut each: impl FnMut(usize, &[u8])) -> bool {
         let of_kind = |kind| self.sections().find(|section| section.kind == kind);
         let Some(symbols) = of_kind(SYMBOLS).or_else(|| of_kind(DYNAMIC_SYMBOLS)) else { return false };
-        let Some(names) = self.section(symbols.link as usize).and_then(|names| self.content(&names)) else { return false };
+        let Some(names) = self.section(symbols.link as usize).and_then(|names| self.content(&names)) else {
+            return false;
+        };
         let Some(symbols) = self.content(&symbols) else { return false };
         for symbol in symbols.bytes().chunks_exact(SYMBOL_SIZE) {
             let (Some(name), Some(info), Some(address)) = (u32_at(symbol, 0), symbol.get(4), word_at(symbol, 8)) else {

@@ -245,7 +245,8 @@ mod tests {
             assert_eq!(found.as_deref(), Some(name), "{symbol}");
             assert!(is_selected(name, symbol));
         }
-        for symbol in ["main", "_ZN", "_Z", "_ZN9", "_ZN99999999999999999999a", "_ZNI", "_ZN3fooI", "_ZN3fooIL", "_ZS"] {
+        for symbol in ["main", "_ZN", "_Z", "_ZN9", "_ZN99999999999999999999a", "_ZNI", "_ZN3fooI", "_ZN3fooIL", "_ZS"]
+        {
             assert!(readable(symbol.as_bytes()).is_none(), "{symbol}");
         }
     }

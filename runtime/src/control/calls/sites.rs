@@ -293,8 +293,9 @@ mod tests {
         let all = Box::leak(Box::new([site(0x100), site(0x120), site(0x140)]));
         let mut sites = Sites { start: all.as_mut_ptr(), number: 3 };
         let mut at = |address| sites.at(address).map(|site| site.record);
-        assert_eq!([at(0x105), at(0x100), at(0x108), at(0x110), at(0x125)], [0x100, 0x100, 0x100, 0, 0x120].map(
-            |record| (record != 0).then_some(record)
-        ));
+        assert_eq!(
+            [at(0x105), at(0x100), at(0x108), at(0x110), at(0x125)],
+            [0x100, 0x100, 0x100, 0, 0x120].map(|record| (record != 0).then_some(record))
+        );
     }
 }

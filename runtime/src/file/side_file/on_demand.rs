@@ -11,7 +11,8 @@ use crate::state::Inherited;
 type Source = fn(&mut Writer);
 
 /// The function that writes the parts; null if there are none.
-static SOURCE: Inherited<AtomicPtr<()>> = Inherited::new("the child has the same code", AtomicPtr::new(ptr::null_mut()));
+static SOURCE: Inherited<AtomicPtr<()>> =
+    Inherited::new("the child has the same code", AtomicPtr::new(ptr::null_mut()));
 
 /// Lets a function write the parts from now on.
 #[allow(dead_code, reason = "not all systems count calls on demand")]

@@ -81,11 +81,11 @@ pub use maps::copy_own_memory;
 pub(crate) use maps::{MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, path_of_file};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use memory::RLIMIT_AS;
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) use memory::{Access, map_at, protect};
 pub(crate) use memory::{
     PAGE, make_present, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve,
 };
-#[cfg(any(test, feature = "runtime"))]
-pub(crate) use memory::{Access, map_at, protect};
 pub use memory::{clear, map, unmap};
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use own_code::{OwnCode, synchronize};
