@@ -173,9 +173,9 @@ SHARED = -shared -soname libgmon-run.so -z initfirst -z now -z relro -z nodelete
 	-Bsymbolic --dynamic-list=runtime/visible-run.txt
 
 # The objects have no jump tables, so a test can follow every branch below mcount and in signal handlers.
-# $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR,AS,MACHINE): builds with these cargo options, takes the archive from
-# the directory BUILT, and stages the objects in LIBRARY, with what `gmon-cc --on-demand` adds to shared objects and
-# programs.
+# $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR,AS,MACHINE): builds with these cargo options, takes the archive
+# from the directory BUILT, and stages the objects in LIBRARY, with what `gmon-cc --on-demand` adds to shared objects
+# and programs.
 define objects
 	@mkdir -p "$(2)" "$(3)/static-pie"
 	$(RUSTC_OBJECT) --package gmon-runtime $(1) --features start

@@ -1,9 +1,9 @@
-/* Calls that are counted on demand: on_demand MODE [NUMBER [THREADS]]. The program knows the calls of each function while
-   the calls are counted, and prints them.
+/* Calls that are counted on demand: on_demand MODE [NUMBER [THREADS]]. The program knows the calls of each function
+   while the calls are counted, and prints them.
 
    exact     threads call functions in each interval, and the same functions between the intervals
-   switches  the main thread switches NUMBER times, while threads call, fork, open and close an object, and get signals in
-             functions with room at their entries
+   switches  the main thread switches NUMBER times, while threads call, fork, open and close an object, and get
+             signals in functions with room at their entries
    children  a child that is forked in an interval, and one that is forked before an interval
    steps     a sample at each instruction of a function whose calls are counted, and of the code that counts
    list      calls functions once each, in an interval for each of the lists of functions in the other arguments

@@ -182,7 +182,8 @@ pub mod property {
     pub const SAMPLER: &[u8] = b"sampler";
     /// The CPU time during which the samples were taken, in nanoseconds.
     pub const CPU: &[u8] = b"cpu";
-    /// The time by the wall clock from the start of the profile to the moment when the file was written, in nanoseconds.
+    /// The time by the wall clock from the start of the profile to the moment when the file was written, in
+    /// nanoseconds.
     pub const ELAPSED: &[u8] = b"elapsed";
     /// The name of the machine.
     pub const HOST: &[u8] = b"host";

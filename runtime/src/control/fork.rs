@@ -10,10 +10,7 @@ use crate::samples::bins;
 use crate::state::reset_list;
 
 // The runtime's own statics. `kernel` has the list of all modules below.
-#[cfg(target_os = "linux")]
 reset_list! { calls, merge, moncontrol, threads }
-#[cfg(not(target_os = "linux"))]
-reset_list! { merge, moncontrol, threads }
 
 /// Prepares this thread for a fork.
 pub(crate) extern "C" fn before_fork() {

@@ -2,8 +2,6 @@
 //! user's settings.
 
 mod buffer;
-#[cfg_attr(target_os = "linux", path = "calls/mod.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "no_calls.rs")]
 pub(crate) mod calls;
 mod combine;
 mod environment;

@@ -6,7 +6,7 @@ use super::mcount;
 use crate::control::{self, Environment, calls, settings, snapshot, strings};
 use crate::kernel;
 use crate::message::remember_standard_error;
-use crate::os::{block_signals, reserve, set_blocked_signals};
+use crate::os::{CHANGES_CODE, block_signals, reserve, set_blocked_signals};
 #[cfg(feature = "start")]
 use crate::process::exits;
 use crate::samples::contexts;
@@ -57,7 +57,9 @@ pub(super) unsafe fn begin(
     if let Some(signal) = settings::dump_signal(&environment) {
         snapshot::watch(signal);
     }
-    calls::set_counter(mcount::counter());
+    if CHANGES_CODE {
+        calls::set_counter(mcount::counter());
+    }
     if let Some(signal) = settings::calls_signal(&environment) {
         calls::watch(signal);
     }

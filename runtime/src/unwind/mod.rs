@@ -22,8 +22,6 @@ mod published;
 mod searches;
 mod table_copies;
 mod this_process;
-#[cfg_attr(target_os = "linux", path = "thunks.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "no_thunks.rs")]
 pub(crate) mod thunks;
 
 pub use copied::CopiedStack;

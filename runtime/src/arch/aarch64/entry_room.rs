@@ -28,6 +28,9 @@ const BRANCH_OPCODE: u32 = 0xfc00_0000;
 /// The distance of a function with symbols or unwind tables from a record, if the nops before the function are two.
 pub(crate) const LABEL: usize = 2 * WORD;
 
+/// Whether the unwind tables are asked where functions start, because room in functions looks like room before them.
+pub(crate) const TELLS_ROOM_BY_TABLES: bool = false;
+
 /// The room of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {

@@ -30,6 +30,9 @@ const LEA: usize = 7;
 /// The distance of the first function with symbols or unwind tables from a record.
 pub(crate) const LABEL: usize = JUMP;
 
+/// Whether the unwind tables are asked where functions start, because room in functions looks like room before them.
+pub(crate) const TELLS_ROOM_BY_TABLES: bool = true;
+
 /// The room of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {

@@ -1,10 +1,8 @@
 //! The items of `arch` for x86-64.
 
+pub(crate) mod entry_room;
 #[cfg(all(feature = "start", not(test)))]
 mod handler_entries;
-// Only Linux lets a process change its own code.
-#[cfg(target_os = "linux")]
-pub(crate) mod entry_room;
 mod identity;
 mod passing_handler;
 mod stack;

@@ -40,7 +40,9 @@ use crate::kernel;
 use crate::mcount;
 use crate::message::{say, say_error};
 use crate::objects;
-use crate::os::{Errno, MapsRoom, OwnCode, OwnMemory, SignalInfo, a_moment, catch_signal, map, synchronize, unix_time};
+use crate::os::{
+    CHANGES_CODE, Errno, MapsRoom, OwnCode, OwnMemory, SignalInfo, a_moment, catch_signal, map, synchronize, unix_time,
+};
 use crate::ownership::start_time;
 use crate::samples::outside_text::count_while_counting_calls;
 use crate::state::{Inherited, Reset, resets};
@@ -135,6 +137,9 @@ extern "C" fn gmon_calls_loaded() {
 /// Goes on in the child of a fork, whose profile begins now. `was_changing` says that another thread may have been
 /// changing the code: that thread does not exist in the child.
 pub(super) fn after_fork_in_child(was_changing: bool) {
+    if !CHANGES_CODE {
+        return;
+    }
     // SAFETY: null, or memory that is never freed; the child has one thread.
     let Some(state) = (unsafe { STATE.load(SeqCst).as_mut() }) else { return };
     state.intervals.restart(since_start());
@@ -156,6 +161,9 @@ fn state_or_new() -> Option<*mut State> {
 
 /// Does what is asked for in one thread at a time. The result is -1 if nothing was changed.
 fn handle(request: Request<'_>) -> c_int {
+    if !CHANGES_CODE {
+        return report(Refusal::System);
+    }
     if current().is_none() || !is_ours() || COUNTER.load(Relaxed) == 0 {
         return -1;
     }
@@ -182,6 +190,7 @@ fn handle(request: Request<'_>) -> c_int {
 }
 
 /// Says that this thread will call the C library's `dlclose`, and waits until no other thread changes code.
+#[allow(dead_code, reason = "not all systems close objects")]
 pub(crate) fn begin_closing() {
     CLOSING.fetch_add(1, SeqCst);
     for _ in 0..MOMENTS {
@@ -193,6 +202,7 @@ pub(crate) fn begin_closing() {
 }
 
 /// Undoes [`begin_closing`].
+#[allow(dead_code, reason = "not all systems close objects")]
 pub(crate) fn end_closing() {
     HAS_CLOSED.store(true, SeqCst);
     // A fork child begins at 0, even inside `dlclose`.
@@ -213,6 +223,8 @@ enum Refusal<'a> {
     NoMemory,
     /// Another thread is closing an object.
     Closing,
+    /// The system does not permit changes of code, or the runtime cannot make them there.
+    System,
     /// The system does not permit that code is changed.
     Forbidden(Errno),
 }
@@ -232,6 +244,7 @@ fn report(refusal: Refusal<'_>) -> c_int {
         Refusal::ListTooLong => say(&[WHAT, b"the list of patterns is too long"]),
         Refusal::TooManyLists => say(&[WHAT, b"there were too many different lists of patterns"]),
         Refusal::NoMemory => say(&[WHAT, b"no memory near the program's code, or no permission to make code there"]),
+        Refusal::System => say(&[WHAT, b"not on this system: compile with -pg"]),
         Refusal::Closing => say(&[WHAT, b"another thread is closing an object"]),
         Refusal::Forbidden(error) => say_error(&[b"cannot count calls: cannot change the program's code"], error),
     }
@@ -414,7 +427,7 @@ impl State {
 
     /// Changes the code so that the calls of a selection are counted, and no others.
     fn apply(&mut self, selection: Option<usize>, memory: &OwnMemory) -> Result<(), Errno> {
-        let code = OwnCode::open(true);
+        let code = OwnCode::open();
         let result = self.change(selection.map_or(0, |selection| 1 << selection), &code, memory);
         code.close();
         result
@@ -432,7 +445,7 @@ impl State {
                 }
                 changes.finish()?;
             }
-            synchronize(true);
+            synchronize();
         }
         for module in modules.loaded() {
             module.sites.all_mut().iter_mut().for_each(|site| site.is_on &= site.selections & bit != 0);
@@ -456,7 +469,7 @@ impl State {
                 }
                 changes.finish()?;
             }
-            synchronize(true);
+            synchronize();
         }
         Ok(())
     }

@@ -201,11 +201,11 @@ impl Module {
 
     /// Opens the file of the object.
     pub(super) fn open(&mut self, memory: &OwnMemory) -> Option<ObjectFile> {
-        // The path may lead elsewhere by now, but the link leads to the file of the program.
-        let program = || ObjectFile::open(c"/proc/self/exe", memory, self.base);
+        // The path may lead elsewhere by now; the system still finds the file of the program.
+        let program = || ObjectFile::open(None, memory, self.base);
         let mut path = Text::<1025>::new();
         path.push(self.path.as_bytes());
-        let of_path = |path: &CStr| ObjectFile::open(path, memory, self.base);
+        let of_path = |path: &CStr| ObjectFile::open(Some(path), memory, self.base);
         path.as_c_str().and_then(of_path).or_else(program)
     }
 

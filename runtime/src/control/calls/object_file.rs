@@ -5,7 +5,7 @@
 use core::ffi::CStr;
 use core::slice;
 
-use crate::os::{CURRENT, Errno, Fd, OwnMemory, map, unmap};
+use crate::os::{Errno, Fd, OwnMemory, map, open_object_file, unmap};
 
 /// The sizes of `Elf64_Ehdr`, `Elf64_Shdr`, and `Elf64_Sym`.
 const HEADER_SIZE: usize = 64;
@@ -62,10 +62,11 @@ impl Drop for Content {
 }
 
 impl ObjectFile {
-    /// Opens the file of the object whose first byte is mapped at `base`. The result is `None` if the file cannot be
+    /// Opens the file at a path, or the file of the program, if it is that of the object whose first byte is mapped at
+    /// `base`. The result is `None` if the file cannot be
     /// opened or is not the object's.
-    pub(super) fn open(path: &CStr, memory: &OwnMemory, base: usize) -> Option<ObjectFile> {
-        let file = CURRENT.open_for_reading(path).ok()?;
+    pub(super) fn open(path: Option<&CStr>, memory: &OwnMemory, base: usize) -> Option<ObjectFile> {
+        let file = open_object_file(path).ok()?;
         let mut header = [0; HEADER_SIZE];
         let found = ObjectFile { file, header: [0; HEADER_SIZE] };
         if found.read(&mut header, 0).is_err() || !header.starts_with(b"\x7fELF\x02") {

@@ -5,7 +5,7 @@ use core::ptr;
 use super::sites::Sites;
 use crate::arch::LARGEST_PAGE;
 use crate::arch::entry_room::{ISLAND_SIZE, REACH, THUNK_SIZE, island, make_visible, thunk};
-use crate::os::{Access, MapsRoom, for_each_mapping, map_at, protect, unmap};
+use crate::os::{MapsRoom, for_each_mapping, make_executable, map_at, unmap};
 use crate::samples::contexts;
 use crate::unwind::thunks::{Tables, forget, publish};
 
@@ -61,7 +61,7 @@ impl Region {
         unsafe { ptr::with_exposed_provenance_mut::<Tables>(tables).write_volatile(Tables::at(tables)) };
         make_visible(at, size);
         // SAFETY: nobody else knows the memory; the tables are complete.
-        if unsafe { protect(at, size, Access::Executable).is_err() || !publish(at, tables) } {
+        if unsafe { make_executable(at, size).is_err() || !publish(at, tables) } {
             return region.give_up();
         }
         Some(region)

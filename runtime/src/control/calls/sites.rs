@@ -5,7 +5,7 @@ use core::slice;
 use super::changes::Piece;
 use super::object_file::ObjectFile;
 use super::patterns;
-use crate::arch::entry_room::{LABEL, ROOM_SIZE, Room};
+use crate::arch::entry_room::{LABEL, ROOM_SIZE, Room, TELLS_ROOM_BY_TABLES};
 use crate::os::{OwnMemory, PAGE, map};
 
 /// The section in which compilers list the room of functions.
@@ -222,11 +222,14 @@ fn for_each_word(memory: &OwnMemory, start: usize, size: usize, mut each: impl F
 /// Whether the room at a record is in the function and not before it: the unwind tables have a function at the record,
 /// and none at the distance where the function should be.
 fn starts_function(file: &ObjectFile, memory: &OwnMemory, bias: usize, record: usize) -> bool {
+    if !TELLS_ROOM_BY_TABLES {
+        return false;
+    }
     let mut index = None;
     file.named(INDEX, |section| index = Some(bias.wrapping_add(section.address)));
     let Some(index) = index else { return false };
     let has = |address: usize| has_function(memory, index, bias.wrapping_add(address));
-    LABEL == 5 && has(record) == Some(true) && has(record.wrapping_add(LABEL)) == Some(false)
+    has(record) == Some(true) && has(record.wrapping_add(LABEL)) == Some(false)
 }
 
 /// Whether an index of unwind tables has a function at an address; `None` if the index has another form.

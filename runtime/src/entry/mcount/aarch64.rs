@@ -126,7 +126,6 @@ unsafe extern "C" fn mcount() {
 /// Records the call of a function whose calls are counted on demand. A thunk calls this: see
 /// [`crate::arch::entry_room`]. x9 has the return address of the function, and x30 points to the thunk's branch, whose
 /// target is selfpc. Of the other registers, x10 to x17 are free.
-#[cfg(target_os = "linux")]
 #[unsafe(naked)]
 unsafe extern "C" fn called() {
     naked_asm!(
@@ -223,15 +222,10 @@ unsafe extern "C" fn called() {
     )
 }
 
-/// The address of the code that thunks call; 0 if calls cannot be counted on demand.
-#[cfg(target_os = "linux")]
+/// The address of the code that thunks call.
+#[allow(dead_code, reason = "not all systems change code")]
 pub(super) fn counter() -> usize {
     called as unsafe extern "C" fn() as usize
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn counter() -> usize {
-    0
 }
 
 // Compilers use this name; every gprof leaves the other name out of its reports.

@@ -91,8 +91,8 @@ macro_rules! lookup {
             "    mov     rcx, [rsp]\n",
         )
     };
-    // As above; the code that makes r11 selfpc before rax is pushed, and after; the code for the home; and the code that
-    // makes rcx selfpc, which may change rax.
+    // As above; the code that makes r11 selfpc, before rax is pushed and after; the code for the home; and the code
+    // that makes rcx selfpc, which may change rax.
     (
         $first:literal,
         $selfpc:expr,
@@ -214,7 +214,7 @@ unsafe extern "C" fn __fentry__() {
 }
 
 /// As [`home`], for [`called`], where selfpc is not on the stack. The red zone keeps selfpc.
-#[cfg(all(feature = "preload", target_os = "linux"))]
+#[cfg(feature = "preload")]
 macro_rules! home_of_called {
     () => {
         concat!(
@@ -228,7 +228,7 @@ macro_rules! home_of_called {
     };
 }
 
-#[cfg(all(not(feature = "preload"), target_os = "linux"))]
+#[cfg(not(feature = "preload"))]
 macro_rules! home_of_called {
     () => {
         home!()
@@ -238,7 +238,6 @@ macro_rules! home_of_called {
 /// Records the call of a function whose calls are counted on demand. A thunk calls this: see
 /// [`crate::arch::entry_room`]. r11 is selfpc. The return address points to the thunk's jump, whose target is selfpc
 /// too.
-#[cfg(target_os = "linux")]
 #[unsafe(naked)]
 unsafe extern "C" fn called() {
     naked_asm!(
@@ -264,15 +263,10 @@ unsafe extern "C" fn called() {
     )
 }
 
-/// The address of the code that thunks call; 0 if calls cannot be counted on demand.
-#[cfg(target_os = "linux")]
+/// The address of the code that thunks call.
+#[allow(dead_code, reason = "not all systems change code")]
 pub(super) fn counter() -> usize {
     called as unsafe extern "C" fn() as usize
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn counter() -> usize {
-    0
 }
 
 // Other systems and older compilers use this name.

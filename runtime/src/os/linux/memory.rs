@@ -155,7 +155,6 @@ fn map_now(length: usize) -> *mut c_void {
 }
 
 /// Maps new memory, all zero, at an address; false if the memory there is in use.
-#[cfg(any(test, feature = "runtime"))]
 pub(crate) fn map_at(address: usize, length: usize) -> bool {
     let arguments = [address, length, PROT_READ_WRITE, PRIVATE_UNRESERVED | MAP_FIXED_NOREPLACE, usize::MAX, 0];
     // SAFETY: no existing memory is affected.
@@ -171,9 +170,8 @@ pub(crate) fn map_at(address: usize, length: usize) -> bool {
 }
 
 /// What may be done with memory that contains code.
-#[cfg(any(test, feature = "runtime"))]
 #[derive(Clone, Copy)]
-pub(crate) enum Access {
+pub(super) enum Access {
     /// The code may be executed.
     Executable,
     /// The code may be executed and changed.
@@ -187,8 +185,7 @@ pub(crate) enum Access {
 /// # Safety
 ///
 /// Whoever uses the memory meanwhile must need no more than both accesses permit.
-#[cfg(any(test, feature = "runtime"))]
-pub(crate) unsafe fn protect(address: usize, length: usize, access: Access) -> Result<(), Errno> {
+pub(super) unsafe fn protect(address: usize, length: usize, access: Access) -> Result<(), Errno> {
     let rights = match access {
         Access::Executable => PROT_READ_EXECUTE,
         Access::ExecutableAndWritable => PROT_ALL,

@@ -30,7 +30,6 @@ mod limits;
 mod listed_object;
 mod maps;
 mod memory;
-#[cfg(any(test, feature = "runtime"))]
 mod own_code;
 mod perf;
 mod readable;
@@ -81,14 +80,12 @@ pub use maps::copy_own_memory;
 pub(crate) use maps::{MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, path_of_file};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use memory::RLIMIT_AS;
-#[cfg(any(test, feature = "runtime"))]
-pub(crate) use memory::{Access, map_at, protect};
+pub(crate) use memory::map_at;
 pub(crate) use memory::{
     PAGE, make_present, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve,
 };
 pub use memory::{clear, map, unmap};
-#[cfg(any(test, feature = "runtime"))]
-pub(crate) use own_code::{OwnCode, synchronize};
+pub(crate) use own_code::{CHANGES_CODE, OwnCode, make_executable, open_object_file, synchronize};
 pub(crate) use perf::{SampleMemory, sample_on};
 pub use readable::{is_readable, is_readable_in_handler};
 pub(crate) use shared_signal::{is_programs, leave_to_program, programs_handler};

@@ -1,5 +1,6 @@
 //! Changes the code of this process while its threads run.
 
+use core::ffi::CStr;
 use core::ops::Range;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -16,6 +17,24 @@ use crate::state::Inherited;
 const SYNC_CORE: usize = 1 << 5;
 const REGISTER_SYNC_CORE: usize = 1 << 6;
 
+/// Whether the runtime can change the program's code while threads execute the code.
+pub(crate) const CHANGES_CODE: bool = true;
+
+/// Opens the file of an object, or of the program, for reading.
+pub(crate) fn open_object_file(path: Option<&CStr>) -> Result<Fd, Errno> {
+    CURRENT.open_for_reading(path.unwrap_or(c"/proc/self/exe"))
+}
+
+/// Makes whole pages of memory executable, and not writable any more.
+///
+/// # Safety
+///
+/// Nobody may write to the memory any more.
+pub(crate) unsafe fn make_executable(address: usize, length: usize) -> Result<(), Errno> {
+    // SAFETY: the caller's promise.
+    unsafe { protect(address, length, Access::Executable) }
+}
+
 /// Write access to the code of this process.
 ///
 /// The kernel writes through a file of `/proc`, also where the memory is read-only: the process gets a copy of each
@@ -26,10 +45,9 @@ pub(crate) struct OwnCode {
 }
 
 impl OwnCode {
-    /// Opens the code. `may_use_file` is false in tests of the other way.
-    pub(crate) fn open(may_use_file: bool) -> OwnCode {
-        let opened = || CURRENT.open(c"/proc/thread-self/mem", O_RDWR | O_CLOEXEC, 0).ok();
-        OwnCode { file: if may_use_file { opened() } else { None } }
+    /// Opens the code.
+    pub(crate) fn open() -> OwnCode {
+        OwnCode { file: CURRENT.open(c"/proc/thread-self/mem", O_RDWR | O_CLOEXEC, 0).ok() }
     }
 
     /// Whether each write takes calls of its own, so that bytes that do not change should not be written.
@@ -99,9 +117,9 @@ const BY_PROTECTION: u32 = 2;
 /// Linux has a call for that since 4.16. Otherwise, or if a filter forbids the call, a page of the process loses the
 /// right to be written. The kernel then interrupts all processors that execute a thread of this process, because the
 /// processors may remember the right; and the return from an interrupt synchronizes.
-pub(crate) fn synchronize(may_use_barrier: bool) {
+pub(crate) fn synchronize() {
     let way = WAY.load(Relaxed);
-    if may_use_barrier && way != BY_PROTECTION {
+    if way != BY_PROTECTION {
         // SAFETY: the calls have no effect on memory.
         let barrier = |command: usize| unsafe { call(numbers::MEMBARRIER, [command, 0, 0]) }.is_ok();
         // A child is registered if its parent is, but an `exec` ends that.

@@ -31,7 +31,7 @@ use core::sync::atomic::{
 
 use gmon::encode::side_file::CutReason;
 
-use super::owner;
+use super::owner::owner;
 use crate::arch::{self, thread_pointer};
 use crate::os::linked::sampled;
 use crate::os::{WALKS_STACKS, a_moment};

@@ -41,6 +41,57 @@ macro_rules! handler_entries {
 #[cfg(feature = "start")]
 pub(crate) use handler_entries;
 
+pub(crate) mod entry_room {
+    pub(crate) const ROOM_SIZE: usize = 8;
+    pub(crate) const THUNK_SIZE: usize = 16;
+    pub(crate) const ISLAND_SIZE: usize = 16;
+    pub(crate) const REACH: usize = 1 << 30;
+    pub(crate) const LABEL: usize = 0;
+    pub(crate) const TELLS_ROOM_BY_TABLES: bool = false;
+    pub(crate) const JUMP_IN_THUNK: usize = 8;
+    pub(crate) const STEPS_ON: usize = 1;
+    pub(crate) const STEPS_OFF: usize = 1;
+    pub(crate) const THUNK_RULE: [u8; 8] = [0; 8];
+    pub(crate) const RETURN_ADDRESS_COLUMN: u8 = 1;
+    pub(crate) const DATA_ALIGNMENT: u8 = 0x78;
+
+    #[derive(Clone, Copy)]
+    pub(crate) struct Room;
+
+    pub(crate) struct Change {
+        pub(crate) distance: usize,
+        pub(crate) bytes: [u8; 4],
+        pub(crate) length: usize,
+    }
+
+    impl Room {
+        pub(crate) const NONE: Room = Room;
+        pub(crate) fn of(code: &[u8; ROOM_SIZE]) -> Option<Room> {
+            loop {}
+        }
+        pub(crate) fn body(self, record: usize) -> usize {
+            loop {}
+        }
+        pub(crate) fn on(self, step: usize, record: usize, thunk: usize) -> Option<Change> {
+            loop {}
+        }
+        pub(crate) fn off(self, step: usize) -> Change {
+            loop {}
+        }
+    }
+
+    pub(crate) fn island(counter: usize) -> [u8; ISLAND_SIZE] {
+        loop {}
+    }
+    pub(crate) fn thunk(thunk: usize, island: usize, counter: usize, body: usize) -> Option<[u8; THUNK_SIZE]> {
+        loop {}
+    }
+    pub(crate) fn target_of_jump(pc: usize, code: u64) -> Option<usize> {
+        loop {}
+    }
+    pub(crate) fn make_visible(address: usize, length: usize) {}
+}
+
 // Only the runtime records calls.
 #[cfg(feature = "runtime")]
 mod runtime {

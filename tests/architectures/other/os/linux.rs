@@ -28,6 +28,8 @@ pub(crate) mod numbers {
     pub(crate) const MLOCKALL: usize = 20;
     pub(crate) const MMAP: usize = 21;
     pub(crate) const MUNMAP: usize = 22;
+    pub(crate) const MEMBARRIER: usize = 322;
+    pub(crate) const MPROTECT: usize = 323;
     pub(crate) const NANOSLEEP: usize = 23;
     pub(crate) const NEWFSTATAT: usize = 24;
     pub(crate) const OPENAT: usize = 25;

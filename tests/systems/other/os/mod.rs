@@ -262,6 +262,37 @@ impl OwnMemory {
     }
 }
 
+// Changes of code.
+
+pub(crate) const CHANGES_CODE: bool = true;
+pub(crate) struct OwnCode;
+impl OwnCode {
+    pub(crate) fn open() -> OwnCode {
+        loop {}
+    }
+    pub(crate) fn writes_single_bytes(&self) -> bool {
+        loop {}
+    }
+    pub(crate) unsafe fn write(&self, address: usize, bytes: &[u8]) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn close(self) {
+        loop {}
+    }
+}
+pub(crate) fn synchronize() {
+    loop {}
+}
+pub(crate) fn map_at(address: usize, length: usize) -> bool {
+    loop {}
+}
+pub(crate) unsafe fn make_executable(address: usize, length: usize) -> Result<(), Errno> {
+    loop {}
+}
+pub(crate) fn open_object_file(path: Option<&CStr>) -> Result<Fd, Errno> {
+    loop {}
+}
+
 // Memory.
 
 pub(crate) const PAGE: usize = 4096;
