@@ -16,8 +16,8 @@ pub(super) fn owner_of_pc(pc: usize) -> usize {
     thunks::owner_of_interrupted(pc, || code_at(pc, false))
 }
 
-/// The eight bytes at a program counter; `None` if some of the bytes cannot be read. If `is_here`, this thread was about
-/// to execute the code there. Otherwise the code may be gone, unless it is the program's, and is not read then.
+/// The eight bytes at a program counter; `None` if some of the bytes cannot be read. If `is_here`, this thread was
+/// about to execute the code there. Otherwise the code may be gone, unless it is the program's, and is not read then.
 fn code_at(pc: usize, is_here: bool) -> Option<usize> {
     if !is_here && !bins::covers(pc) {
         return None;

@@ -28,7 +28,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-const CONTROL: [&str; 12] = [
+const CONTROL: [&str; 14] = [
     "mcount",
     "_mcount",
     "__fentry__",
@@ -38,6 +38,8 @@ const CONTROL: [&str; 12] = [
     "__moncontrol",
     "_mcleanup",
     "gmon_dump",
+    "gmon_calls",
+    "gmon_calls_loaded",
     "write_profiling",
     "__write_profiling",
     "gmon_kernel_profil",
@@ -135,12 +137,13 @@ fn the_objects_are_small_and_need_no_executable_stack() {
             // tables of later objects, both ends of deep stacks, and the ticks that a file gets. 6 KB count by thread:
             // the list of threads, the calls of ended threads, and the sums for the side file. 12 KB write side files,
             // live ones too. 2.7 KB replace a file of the run in one step, and the conversions in the prefix of its
-            // name. 0.3 KB set the ticks of a thread behind its first one.
-            assert!(text < 160_000, "{file}: {text} bytes of code and constants: {member}");
+            // name. 0.3 KB set the ticks of a thread behind its first one. 24 KB count calls on demand: they find functions
+            // and their names, change code under running threads, walk through thunks, and write the intervals.
+            assert!(text < 187_000, "{file}: {text} bytes of code and constants: {member}");
             // 64 KB are the rules of unwind tables that walks have found, 20 KB the stack of the thread that writes the
-            // file.
+            // file, 4 KB the regions of thunks.
             let variables = data + bss;
-            assert!(variables < 128_500, "{file}: {variables} bytes of variables: {member}");
+            assert!(variables < 133_500, "{file}: {variables} bytes of variables: {member}");
         }
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()
