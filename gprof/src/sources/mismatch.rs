@@ -1,11 +1,11 @@
 //! Finds profiles that do not fit the image, by their addresses and by their calls.
 //!
 //! Compilers put a call of mcount into each function that they compile for profiling, and the selfpc of an arc is the
-//! return address of that call. In an image that the profile does not belong to, these addresses rarely follow a call
-//! instruction. Measured with profiles of GCC, Clang and rustc on x86-64 and AArch64, written by glibc, by FreeBSD's
-//! runtime and by ours: every selfpc of a matching profile follows a call; of another program's profile, 3 to 33
-//! percent do. Frompcs prove less, because glibc and the BSDs round them down: even in a matching profile, few of them
-//! follow a call.
+//! return address of that call. Where calls are counted on demand, a selfpc follows the nops that the runtime changes.
+//! In an image that the profile does not belong to, these addresses rarely follow a call instruction. Measured with
+//! profiles of GCC, Clang and rustc on x86-64 and AArch64, written by glibc, by FreeBSD's runtime and by ours: every
+//! selfpc of a matching profile follows a call; of another program's profile, 3 to 33 percent do. Frompcs prove less,
+//! because glibc and the BSDs round them down: even in a matching profile, few of them follow a call.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -107,7 +107,7 @@ impl<'a> CallCheck<'a> {
         called.sort_unstable();
         called.dedup();
         let known: Vec<(u64, bool)> =
-            called.into_iter().filter_map(|selfpc| Some((selfpc, self.code.follows_call(selfpc)?))).collect();
+            called.into_iter().filter_map(|selfpc| Some((selfpc, self.code.follows_counted_call(selfpc)?))).collect();
         let checked = known.len();
         let is_most = |count: usize| checked >= FEWEST_CHECKED && count * 2 > checked;
         let wrong = known.iter().filter(|(_, follows_call)| !follows_call).count();

@@ -11,7 +11,7 @@ use core::sync::atomic::{
 };
 
 use crate::memory::Memory;
-use crate::os::PAGE;
+use crate::os::{CHANGES_CODE, PAGE};
 use crate::state::{Inherited, Reset, Resettable, resets};
 
 /// The number of slots that are tried for one address.
@@ -164,7 +164,7 @@ pub(crate) fn count_while_counting_calls(on: bool) {
 /// Counts ticks at any address once more if calls are counted on demand now. Called in signal handlers.
 #[inline]
 pub(crate) fn count_if_counting_calls(pc: usize, ticks: u32) {
-    if IS_COUNTING_CALLS.load(Relaxed) {
+    if CHANGES_CODE && IS_COUNTING_CALLS.load(Relaxed) {
         COUNTED.count(pc, ticks);
     }
 }
@@ -178,7 +178,9 @@ pub(crate) fn for_each_counted_tick(each: impl FnMut(usize, u64)) {
 /// Takes the ticks of the addresses that `is_wanted`, while calls were counted on demand, out of the table, and passes
 /// them to `each`.
 pub(crate) fn take_counted_ticks(is_wanted: impl Fn(usize) -> bool, each: impl FnMut(usize, u64)) {
-    COUNTED.take(is_wanted, each);
+    if CHANGES_CODE {
+        COUNTED.take(is_wanted, each);
+    }
 }
 
 /// Passes every address with ticks to `each`, as (pc, ticks).

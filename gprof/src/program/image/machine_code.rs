@@ -53,6 +53,18 @@ impl Machine {
         }
     }
 
+    /// Whether these bytes end with the nops at the entry of a function that a runtime changes to count the calls of the
+    /// function on demand (`-fpatchable-function-entry=7,5`, or 4,2 on AArch64). gcc makes two nops on x86-64, and
+    /// clang one of two bytes.
+    #[must_use]
+    pub(super) fn ends_with_room(self, code: &[u8]) -> bool {
+        match self {
+            Machine::X86_64 => matches!(code, [.., 0x90 | 0x66, 0x90]),
+            Machine::Aarch64 => code.last_chunk().is_some_and(|code| u32::from_le_bytes(*code) == 0xd503_201f),
+            Machine::X86 | Machine::Other => false,
+        }
+    }
+
     /// Returns the target of a direct call at the end of these bytes. `end` is the address after the bytes.
     ///
     /// On x86, the bytes of another instruction can look like a direct call. The target of a real call is the address

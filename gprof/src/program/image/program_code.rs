@@ -49,6 +49,13 @@ impl<'a> CodeBytes<'a> {
         self.code.machine.ends_with_call(&self.before(address)?)
     }
 
+    /// Whether the instruction before an address is a call, as of mcount, or room in which calls are counted on demand.
+    /// `None` as for [`CodeBytes::follows_call`].
+    pub(crate) fn follows_counted_call(&self, address: u64) -> Option<bool> {
+        let before = self.before(address)?;
+        Some(self.code.machine.ends_with_call(&before)? || self.code.machine.ends_with_room(&before))
+    }
+
     /// The target of the direct call before an address, if the bytes before the address look like a direct call.
     pub(super) fn direct_call(&self, address: u64) -> Option<u64> {
         self.code.machine.direct_call(&self.before(address)?, address)
