@@ -107,10 +107,11 @@ pub use exports::{render, render_difference};
 pub use model::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use model::graph::Node;
 pub use model::{
-    Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Certainty, Change, ChangedFrame, Clock,
-    ContextRow, ContextTable, CutStacks, Difference, DifferenceFlame, DifferenceRow, DrawnCall, DrawnFunction,
-    DrawnGraph, Flame, FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo, FunctionTimes, Presence,
-    SampleNode, SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes, difference,
+    Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, CallsCounted, Certainty, Change,
+    ChangedFrame, Clock, ContextRow, ContextTable, CutStacks, Difference, DifferenceFlame, DifferenceRow, DrawnCall,
+    DrawnFunction, DrawnGraph, Flame, FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo,
+    FunctionTimes, Presence, SampleNode, SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats,
+    ThreadTimes, difference,
 };
 pub use program::image::ImageError;
 pub use program::image::address_space::Mapping;
@@ -119,8 +120,9 @@ pub use program::symbols::functions::FunctionId;
 pub use question::format::Format;
 pub use question::options::Options;
 pub use sources::OutsideImages;
+pub use sources::on_demand::CallsOnDemand;
 pub use sources::profile_file::FileInfo;
-pub use sources::side_info::{SideInfo, SideObject, SideThread};
+pub use sources::side_info::{CountedInterval, SideInfo, SideObject, SideOnDemand, SideThread};
 pub use sources::side_sum::Conservation;
 pub use sources::stacks::{Place, Profiles, StackNode, Stacks, Thread};
 pub use sources::{Loaded, from_memory};

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use crate::model::{Analysis, ArcTimes, FunctionTimes, ThreadTimes};
 use crate::program::symbols::functions::FunctionId;
 use crate::reports::place::{self, Place};
-use crate::reports::warnings;
+use crate::reports::{on_demand, warnings};
 use crate::sink::callgrind::{Numbers, position};
 use crate::sink::text::text;
 
@@ -23,6 +23,9 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     }
     for warning in warnings::of(analysis) {
         writeln!(out, "desc: {warning}")?;
+    }
+    if let Some(note) = on_demand::note_of_graph(analysis) {
+        writeln!(out, "desc: {note}")?;
     }
     let has_threads = analysis.sample_trees().has_threads;
     let parts = analysis.thread_times();

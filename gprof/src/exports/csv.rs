@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::model::{Analysis, ArcTimes, FunctionTimes};
 use crate::program::symbols::functions::FunctionId;
 use crate::reports::place::{self, Place};
-use crate::reports::warnings;
+use crate::reports::{on_demand, warnings};
 use crate::sink::csv::{Cells, write_head, write_row};
 
 const COLUMNS: [&str; 22] = [
@@ -42,6 +42,10 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     for warning in warnings::of(analysis) {
         // The text takes the column of names.
         let row = Cells::new().text("warning").blank(3).text(&warning);
+        write_row(&[&row.blank(COLUMNS.len() - OF_CODE + 1)], out)?;
+    }
+    if let Some(note) = on_demand::note(analysis) {
+        let row = Cells::new().text("note").blank(3).text(&note);
         write_row(&[&row.blank(COLUMNS.len() - OF_CODE + 1)], out)?;
     }
     let mut rows = Rows { analysis, codes: HashMap::new() };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::colors;
 use crate::model::{Analysis, DrawnCall, DrawnFunction};
 use crate::program::symbols::sources::base;
-use crate::reports::warnings;
+use crate::reports::{on_demand, warnings};
 use crate::sink::dot::{LINE_END, identifiers, part};
 
 const HEAD: &str = "digraph {
@@ -20,7 +20,9 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     out.write_all(HEAD.as_bytes())?;
     let estimated = "times of called functions are estimated from call counts";
     let warnings = warnings::of(analysis).into_iter().map(|warning| part(warning.as_bytes()));
-    let label: Vec<String> = warnings.chain(analysis.stacks().is_none().then(|| estimated.to_owned())).collect();
+    let note = on_demand::note(analysis).map(|note| part(note.as_bytes()));
+    let estimated = analysis.stacks().is_none().then(|| estimated.to_owned());
+    let label: Vec<String> = warnings.chain(note).chain(estimated).collect();
     if !label.is_empty() {
         writeln!(out, "\tlabel=\"{}\";", label.join(LINE_END))?;
     }

@@ -10,7 +10,7 @@ use crate::model::{Analysis, StackSums, Stats};
 use crate::program::image::address_space::Mapping;
 use crate::program::symbols::functions::FunctionId;
 use crate::reports::list::REPORTS;
-use crate::reports::warnings;
+use crate::reports::{on_demand, warnings};
 use crate::sink::json::{Record, Value, write_list, write_record, write_text};
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::cut_words;
@@ -24,6 +24,10 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     write_warnings(&warnings::of(analysis), out)?;
     out.write_all(b"\"time\":")?;
     write_record(&time(analysis), out)?;
+    if let Some(calls) = analysis.calls_on_demand() {
+        out.write_all(b",\n\"calls_on_demand\":")?;
+        write_record(&on_demand::record(calls), out)?;
+    }
     write_list("profiles", analysis.files().iter().filter(|file| !file.is_shared_object).map(profile), out)?;
     write_list("images", analysis.images().iter().map(image), out)?;
     let reports = || REPORTS.iter().filter(|report| analysis.wanted.has(report.name));

@@ -32,6 +32,11 @@ pub(super) fn warnings(warnings: &[String], out: &mut dyn Write) -> io::Result<(
         .try_for_each(|text| writeln!(out, "<p role=\"alert\" class=\"warning\">{}</p>", escaped(text.as_bytes())))
 }
 
+/// Writes notes at the head of a page.
+pub(super) fn notes(notes: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    notes.into_iter().try_for_each(|text| writeln!(out, "<p class=\"legend\">{}</p>", escaped(text.as_bytes())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

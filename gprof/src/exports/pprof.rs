@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use crate::model::{Analysis, Difference, SamplePlace};
 use crate::program::image::address_space::Mapping;
 use crate::reports::place::{self, Place};
-use crate::reports::warnings;
+use crate::reports::{on_demand, warnings};
 use crate::sink::text::text;
 
 /// Messages are written in pieces of this size.
@@ -28,6 +28,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     let mut profile = Profile::new(out);
     profile.types(analysis, "samples");
     profile.comments(&warnings::of(analysis));
+    profile.comments(on_demand::note(analysis).as_slice());
     profile.images(side);
     profile.stacks(side)?;
     profile.calls(side)?;
@@ -44,6 +45,7 @@ pub(super) fn render_difference(difference: &Difference<'_, '_>, out: &mut dyn W
     let mut profile = Profile::new(out);
     profile.types(new.analysis, if shows_time { "cpu" } else { "samples" });
     profile.comments(&warnings::of_difference(difference));
+    profile.comments(&on_demand::notes_of_difference(difference).collect::<Vec<_>>());
     for side in [new, base] {
         profile.images(side);
     }

@@ -7,12 +7,14 @@ use super::clock::Clock;
 use super::context_rows::ContextTable;
 use super::contexts::ticks::StackSums;
 use super::graph::Node;
+use super::on_demand::CallsCounted;
 use super::rows::{CallTimeUnit, FlatRow};
 use super::stats::{FlatSums, Stats};
 use crate::program::image::address_space::Mapping;
 use crate::program::symbols::functions::FunctionId;
 use crate::program::symbols::sources::Sources;
 use crate::question::reports::{FLAT, GRAPH, THREADS};
+use crate::sources::on_demand::CallsOnDemand;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
 use crate::sources::side_sum::Conservation;
@@ -41,6 +43,27 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn conservation(&self) -> Option<&'data Conservation> {
         Some(self.loaded.conservation()).filter(|conservation| conservation.nanoseconds > 0)
+    }
+
+    /// Returns how long calls were counted, if they were counted on demand. `None` if all runs counted all calls.
+    #[must_use]
+    pub fn calls_on_demand(&self) -> Option<&'data CallsOnDemand> {
+        self.loaded.on_demand().map(|on_demand| &on_demand.facts)
+    }
+
+    /// Returns when the calls of a function were counted.
+    ///
+    /// # Panics
+    ///
+    /// If the analysis has no such function.
+    #[must_use]
+    pub fn calls_counted(&self, id: FunctionId) -> CallsCounted {
+        self.on_demand_counts().map_or(CallsCounted::Always, |counts| counts.calls_of(id))
+    }
+
+    /// Returns whether calls are missing, because they were counted on demand, and not during the whole time.
+    pub(crate) fn lacks_calls(&self) -> bool {
+        self.calls_on_demand().is_some_and(|calls| !calls.is_whole)
     }
 
     /// Returns why profiles may not belong to their images, as [`Loaded::mismatches`](crate::Loaded::mismatches).

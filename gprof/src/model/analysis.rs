@@ -19,6 +19,7 @@ use super::input::{Input, StackInput};
 use super::line_times::LineTimes;
 use super::linker_order::LinkerOrder;
 use super::name_style::NameStyle;
+use super::on_demand::OnDemandCounts;
 use super::rows::FlatProfile;
 use super::sample_trees::SampleTrees;
 use super::selection::Selections;
@@ -119,6 +120,8 @@ pub(super) struct Parts<'data> {
     pub(super) innermost: OnceLock<Innermost>,
     /// The self times.
     pub(super) flat: OnceLock<Flat>,
+    /// What was counted on demand.
+    pub(super) on_demand_counts: OnceLock<Option<OnDemandCounts>>,
     /// The call graph.
     pub(super) graph: OnceLock<TimedGraph>,
     /// The standard errors.

@@ -84,7 +84,8 @@ impl BoundsTable {
         let (shown, left_out) = limit::rows(rows.iter().map(|row| row.upper), flat.total, options.row_limit());
         rows.truncate(shown);
         rows.iter_mut().for_each(|row| row.divide(*rate));
-        let Bounds { unseen, is_upper_exact, tail_calls, doubts, .. } = bounds;
+        let Bounds { unseen, is_upper_exact, tail_calls, mut doubts, .. } = bounds;
+        doubts.extend(intermediate.on_demand_counts.map(|_| BoundsDoubt::CallsOnDemand));
         BoundsTable { rows, left_out: left_out.count, unseen: unseen / rate, is_upper_exact, tail_calls, doubts }
     }
 }

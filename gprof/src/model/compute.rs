@@ -26,6 +26,7 @@ use super::input::StackInput;
 use super::intermediate::Intermediate;
 use super::limit::{self, LeftOut};
 use super::linker_order::LinkerOrder;
+use super::on_demand::OnDemandCounts;
 use super::rows::{self, FlatProfile};
 use super::selection::Selections;
 use super::timed_graph::{Entries, TimedGraph};
@@ -74,6 +75,17 @@ impl<'data> Analysis<'data> {
     pub fn stacks(&self) -> Option<&StackSums> {
         // Without stacks, the answer needs no call graph.
         if self.is_measured() { self.timed_graph().stacks.as_ref() } else { None }
+    }
+
+    /// Returns what was counted on demand for each function, unless calls were counted during the whole time.
+    pub(super) fn on_demand_counts(&self) -> Option<&OnDemandCounts> {
+        let make = || {
+            let on_demand = self.loaded.on_demand().filter(|on_demand| !on_demand.facts.is_whole)?;
+            let (functions, innermost, selected) = (&self.functions, self.innermost(), &self.selections.flat);
+            let inlined = self.inlined.as_ref().filter(|inlined| !inlined.is_empty());
+            Some(OnDemandCounts::new(on_demand, functions, innermost, selected, inlined, self.options))
+        };
+        self.parts.on_demand_counts.get_or_init(make).as_ref()
     }
 
     /// Returns the rows of the flat profile.
@@ -211,6 +223,7 @@ impl<'data> Analysis<'data> {
             functions: &self.functions,
             flat: self.flat(),
             graph: self.graph(),
+            on_demand_counts: self.on_demand_counts(),
             innermost: self.innermost(),
             rate: self.clock.rate,
             profile: self.profile,

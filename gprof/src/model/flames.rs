@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::analysis::Analysis;
-use super::bounds::Bounds;
+use super::bounds::{Bounds, BoundsDoubt};
 use super::contexts::call_sites::TailCalls;
 use super::flame::{self, Flame, FlameSubject, MOST_FRAMES, estimated};
 use super::names::Named;
@@ -22,7 +22,7 @@ impl<'data> Analysis<'data> {
                 // Bounds that may not hold are not shown.
                 let bounds = self.is_of_whole_program().then(|| self.all_bounds());
                 let bounds = bounds.filter(|bounds| bounds.doubts.is_empty());
-                estimated::flame(self.graph(), &self.functions, bounds.as_ref())
+                estimated::flame(self.graph(), &self.functions, bounds.as_ref(), self.lacks_calls())
             }
         })
     }
@@ -41,7 +41,7 @@ impl<'data> Analysis<'data> {
     }
 
     /// Returns the tree of dominators as a flame graph: a function stands on the function through which all calls lead
-    /// to it, so no time is an estimate. The graph is of the whole program, whatever the options choose. The first call
+    /// to it, so no time is an estimate, unless calls are missing that were not counted. The graph is of the whole program, whatever the options choose. The first call
     /// makes it.
     #[must_use]
     pub fn dominators(&self) -> &Flame {
@@ -50,7 +50,9 @@ impl<'data> Analysis<'data> {
 
     fn all_bounds(&self) -> Bounds {
         let program = Selections::program(&self.functions).flat;
-        Bounds::new(self.profile, self.innermost(), &TailCalls::default(), &self.functions, &program)
+        let mut bounds = Bounds::new(self.profile, self.innermost(), &TailCalls::default(), &self.functions, &program);
+        bounds.doubts.extend(self.lacks_calls().then_some(BoundsDoubt::CallsOnDemand));
+        bounds
     }
 
     /// Returns the name of a frame of a flame graph. What is not a function has a name in parentheses or angle

@@ -6,6 +6,7 @@ use super::division::Innermost;
 use super::flat::Flat;
 use super::graph::Graph;
 use super::input::StackInput;
+use super::on_demand::OnDemandCounts;
 use super::selection::Selections;
 use crate::program::image::address_space::Images;
 use crate::program::symbols::functions::Functions;
@@ -19,6 +20,8 @@ pub(super) struct Intermediate<'a, 'data> {
     pub(super) functions: &'a Functions<'data>,
     pub(super) flat: &'a Flat,
     pub(super) graph: &'a Graph,
+    /// What was counted on demand, unless calls were counted during the whole time.
+    pub(super) on_demand_counts: Option<&'a OnDemandCounts>,
     pub(super) innermost: &'a Innermost,
     /// The number of samples for each unit of time.
     pub(super) rate: f64,

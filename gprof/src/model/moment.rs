@@ -98,6 +98,7 @@ impl FunctionCounts {
 mod tests {
     use super::*;
     use crate::model::limit::LeftOut;
+    use crate::model::on_demand::CallTime;
     use crate::model::rows::{CallTimeUnit, RowSamples};
     use crate::program::image::Symbol;
     use crate::program::symbols::functions::Functions;
@@ -160,6 +161,7 @@ mod tests {
             error: 0.0,
             calls,
             children,
+            call_time: CallTime::Whole,
         };
         let flat = FlatProfile {
             rows: [(2, 50.0, 0, 10.0), (0, 25.0, 3, 5.0), (1, 0.0, 0, 0.0)].map(row).into(),

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use super::errors::Errors;
 use super::intermediate::Intermediate;
 use super::limit::{self, LeftOut};
+use super::on_demand::{CallTime, OnDemandCounts};
 use crate::model::flat::Flat;
 use crate::model::graph::Graph;
 use crate::model::inlined_times::InlinedTime;
@@ -29,6 +30,8 @@ pub struct RowSamples<'data> {
     pub calls: u64,
     /// The time of called functions in samples.
     pub children: f64,
+    /// The time that belongs to the calls.
+    pub call_time: CallTime,
 }
 
 impl<'data> RowSamples<'data> {
@@ -41,6 +44,7 @@ impl<'data> RowSamples<'data> {
             error: 0.0,
             calls: graph.calls(function),
             children: graph.share(function).all_children,
+            call_time: CallTime::Whole,
         };
         functions.ids().map(row).collect()
     }
@@ -57,7 +61,8 @@ impl<'data> RowSamples<'data> {
             around.time -= time;
             around.children += time;
             let error = errors.of_inlined(place);
-            rows.push(RowSamples { function, inlined: Some(name), time, error, calls: 0, children: 0.0 });
+            let (calls, children, call_time) = (0, 0.0, CallTime::Unknown);
+            rows.push(RowSamples { function, inlined: Some(name), time, error, calls, children, call_time });
         }
         for (row, whole) in rows.iter_mut().zip(whole) {
             if row.time.abs() <= ROUNDING * whole.abs() {
@@ -75,6 +80,16 @@ impl<'data> RowSamples<'data> {
     pub(crate) fn own_percent(&self) -> Option<f64> {
         let all = self.time + self.children;
         (all != 0.0).then(|| 100.0 * self.time / all)
+    }
+
+    /// Returns the self time and the inclusive time of all calls together in samples, as far as they are known.
+    fn times_of_calls(&self) -> (Option<f64>, Option<f64>) {
+        match self.call_time {
+            _ if self.calls == 0 => (None, None),
+            CallTime::Whole => (Some(self.time), Some(self.time + self.children)),
+            CallTime::Own(time) => (Some(time), None),
+            CallTime::Unknown => (None, None),
+        }
     }
 
     /// Returns the name that orders rows.
@@ -101,9 +116,11 @@ pub struct FlatRow<'data> {
     pub error: f64,
     /// The number of calls by other functions.
     pub calls: u64,
-    /// The self time and the total time of one call in the unit that
-    /// [`Analysis::call_unit`](crate::Analysis::call_unit) returns; `None` without calls.
-    pub per_call: Option<(f64, f64)>,
+    /// The self time of one call in the unit that [`Analysis::call_unit`](crate::Analysis::call_unit) returns; `None`
+    /// without calls, and if calls were counted in some of the intervals only in which any calls were counted.
+    pub self_per_call: Option<f64>,
+    /// The inclusive time of one call in the same unit; `None` without calls, and if not all calls were counted.
+    pub total_per_call: Option<f64>,
     /// The least and the longest inclusive time, if tail calls leave a doubt about the measured time.
     pub range: Option<(f64, f64)>,
 }
@@ -134,6 +151,7 @@ impl<'data> FlatProfile<'data> {
             // The order of the operations decides the last bit of the result, and that bit may decide how the report
             // rounds the result.
             let of_call = |time: f64| factor * time / rate / calls;
+            let (own, all) = row.times_of_calls();
             let numbers = FlatRow {
                 function: row.function,
                 inlined: row.inlined,
@@ -143,7 +161,8 @@ impl<'data> FlatProfile<'data> {
                 error: if row.error == 0.0 { 0.0 } else { row.error / rate },
                 calls: row.calls,
                 range: None,
-                per_call: (row.calls != 0).then(|| (of_call(row.time), of_call(row.time + row.children))),
+                self_per_call: own.map(of_call),
+                total_per_call: all.map(of_call),
             };
             (row, numbers)
         })
@@ -185,8 +204,10 @@ pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, errors
     let inlined = intermediate.inlined.filter(|inlined| !inlined.is_empty());
     let inlined = inlined.map(|inlined| inlined.times(profile.histograms(), innermost)).unwrap_or_default();
     let mut rows = RowSamples::all(functions, flat, graph);
+    let on_demand = intermediate.on_demand_counts;
     for row in &mut rows {
         row.error = errors.of_row(row.function);
+        row.call_time = on_demand.map_or(CallTime::Whole, |counts: &OnDemandCounts| counts.time_of(row.function));
     }
     RowSamples::split(&mut rows, inlined, errors);
     for row in &mut rows {
@@ -224,15 +245,20 @@ const SMALLEST: usize = 7;
 /// calls.
 fn longest(rows: &[RowSamples<'_>], least_calls: u64) -> f64 {
     let called = rows.iter().filter(|row| row.calls >= least_calls);
-    called.map(|row| (row.time + row.children) / row.calls as f64).fold(0.0, f64::max)
+    let time_of_call = |row: &RowSamples<'_>| {
+        let (own, all) = row.times_of_calls();
+        all.or(own).map(|time| time / row.calls as f64)
+    };
+    called.filter_map(time_of_call).fold(0.0, f64::max)
 }
 
 /// Returns the unit that shows most of the self time with one to three digits before the decimal point. Functions with
 /// one call do not count: `main` takes seconds, and in seconds all other rows would be 0.00.
 fn fitting_unit(rows: &[RowSamples<'_>], rate: f64) -> CallTimeUnit {
     let mut times = [0.0; PREFIXES.len()];
-    for row in rows.iter().filter(|row| row.calls > 1 && row.time > 0.0) {
-        times[place(row.time / row.calls as f64 / rate).min(SMALLEST)] += row.time;
+    for row in rows.iter().filter(|row| row.calls > 1) {
+        let Some(time) = row.times_of_calls().0.filter(|time| *time > 0.0) else { continue };
+        times[place(time / row.calls as f64 / rate).min(SMALLEST)] += time;
     }
     // If several units show equally much time, the largest unit wins.
     let most = times.iter().copied().fold(0.0, f64::max);
@@ -303,6 +329,7 @@ mod tests {
                 error: 0.0,
                 calls,
                 children,
+                call_time: CallTime::Whole,
             };
             fitting_unit(&rows.iter().map(row).collect::<Vec<_>>(), 100.0).prefix
         };
@@ -319,7 +346,7 @@ mod tests {
     }
 
     fn row(function: FunctionId, time: f64, children: f64) -> RowSamples<'static> {
-        RowSamples { function, inlined: None, time, error: 0.0, calls: 5, children }
+        RowSamples { function, inlined: None, time, error: 0.0, calls: 5, children, call_time: CallTime::Whole }
     }
 
     fn function() -> FunctionId {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::columns::Columns;
 use super::report::{Need, Report, Trait, Value};
-use super::{explanations, stacks};
+use super::{explanations, on_demand, stacks};
 use crate::model::{Analysis, ContextRow, ContextTable, Frame};
 use crate::program::symbols::functions::FunctionId;
 use crate::question::options::{Options, Subject};
@@ -67,6 +67,9 @@ fn render(
     writeln!(out, "{title}:\n\nEach sample counts as {} {dimension}.", General(clock.time(1.0)))?;
     if let Some(sums) = analysis.stacks_of_reports() {
         writeln!(out, "Times are {}.", stacks::summary(sums))?;
+    }
+    if let Some(note) = on_demand::note(analysis) {
+        writeln!(out, "{note}")?;
     }
     if table.total <= 0.0 {
         out.write_all(b" no time accumulated\n")?;

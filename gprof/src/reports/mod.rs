@@ -20,6 +20,7 @@ pub mod linker_order;
 pub mod list;
 pub mod names;
 pub mod number;
+pub mod on_demand;
 pub mod order;
 pub mod place;
 pub mod report;

@@ -32,6 +32,7 @@ pub(crate) fn summary(sums: &StackSums) -> String {
 
 /// Returns the line of a header that says why no function has calls: gmon-run samples programs that do not count calls.
 pub(crate) fn calls(analysis: &Analysis<'_>) -> Option<&'static str> {
-    let are_missing = analysis.stacks().is_some() && analysis.stats().calls == 0;
+    let has_counters = analysis.calls_on_demand().is_some();
+    let are_missing = analysis.stacks().is_some() && analysis.stats().calls == 0 && !has_counters;
     are_missing.then_some("calls: not counted, because the program was not compiled with -pg\n")
 }

@@ -10,6 +10,7 @@ use gmon::side_file::SideFile;
 use self_cell::self_cell;
 
 use super::input_files::{ImageFile, InputFiles};
+use super::on_demand::OnDemand;
 use super::profile_file::FileInfo;
 use super::shared_objects::OutsideImages;
 use super::side_info::SideInfo;
@@ -63,6 +64,8 @@ pub(super) struct LoadedSides {
     pub(super) without: usize,
     /// The samples of all profiles, and their CPU time.
     pub(super) conservation: Conservation,
+    /// What was counted on demand.
+    pub(super) on_demand: Option<OnDemand>,
 }
 
 impl LoadedSides {
@@ -145,6 +148,11 @@ impl Loaded {
     #[must_use]
     pub fn conservation(&self) -> &Conservation {
         &self.sides.conservation
+    }
+
+    /// What was counted on demand; `None` if all calls were counted.
+    pub(crate) fn on_demand(&self) -> Option<&OnDemand> {
+        self.sides.on_demand.as_ref()
     }
 
     /// Adds the stacks of the profile's samples, in place of the stacks that were read. Their addresses are those of

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::{iter, mem};
 
 use gmon::side_file::{Place, SideFile};
-use gmon::{Accumulator, Profile};
+use gmon::{Accumulator, Histogram, Profile, Unit};
 
 use super::debug_files::DebugFiles;
 use super::image_runs::{ImageRuns, UntoldRuns, tell};
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{Loaded, LoadedSides, Parsed, ParsedFiles};
-use super::profile_file::{FileInfo, ProfileSum};
+use super::on_demand::{self, OnDemand};
+use super::profile_file::{FileInfo, HOST_RATE, ProfileSum};
 use super::shared_objects::OutsideImages;
 use super::shared_objects::{CallsBetween, ObjectImages, SharedObject, SharedObjects};
 use super::side_info::SideInfo;
@@ -48,6 +49,8 @@ pub(super) struct Loading<'o> {
     pub(super) without_sides: usize,
     /// The samples of all profiles, and their CPU time.
     conservation: Conservation,
+    /// What was counted on demand, once all are read.
+    on_demand: Option<OnDemand>,
     /// Why profiles may not belong to their images.
     pub(super) mismatches: Vec<String>,
     calls: CallsBetween,
@@ -94,6 +97,7 @@ impl<'o> Loading<'o> {
             profiles: Vec::new(),
             without_sides: 0,
             conservation: Conservation::default(),
+            on_demand: None,
             mismatches: Vec::new(),
             calls: CallsBetween::default(),
             units: Accumulator::default(),
@@ -175,6 +179,7 @@ impl<'o> Loading<'o> {
         self.calls.remove_known(&mut profiles, &code);
         self.profile = images.merge(profiles);
         self.profile.add_arcs(self.calls.arcs(images));
+        self.on_demand = self.calls_on_demand(images);
         match &self.options.thread {
             Some(wanted) => self.take_thread(wanted, images, progress)?,
             None => self.stacks = self.stacks(images),
@@ -193,7 +198,8 @@ impl<'o> Loading<'o> {
         let side_infos = side_files.iter().map(SideInfo::new).collect();
         // The CPU time of some threads is not known.
         let conservation = if self.options.thread.is_none() { self.conservation } else { Conservation::default() };
-        let sides = LoadedSides { files: side_files, infos: side_infos, without: self.without_sides, conservation };
+        let (without, on_demand) = (self.without_sides, self.on_demand);
+        let sides = LoadedSides { files: side_files, infos: side_infos, without, conservation, on_demand };
         Loaded {
             parsed,
             profile,
@@ -223,6 +229,22 @@ impl<'o> Loading<'o> {
             }
         }
         Some(stacks)
+    }
+
+    /// What was counted on demand.
+    fn calls_on_demand(&self, images: &Images<'_>) -> Option<OnDemand> {
+        let wanted = self.options.thread.as_deref();
+        let threads = wanted.map(|wanted| self.sides.iter().map(|(side, _)| threads::matching(side, wanted)).collect());
+        let profrate = self.sides.iter().find_map(|(side, _)| side.rate()).unwrap_or(HOST_RATE);
+        let unit = self.profile.histograms().first().map_or(Unit::seconds(profrate), Histogram::unit);
+        let runs = on_demand::Runs {
+            sides: &self.sides,
+            without_sides: self.without_sides,
+            threads,
+            images: images.iter().count(),
+            unit,
+        };
+        OnDemand::new(&runs, images)
     }
 
     /// Replaces all counts by those of the threads with a name or number.

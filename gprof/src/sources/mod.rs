@@ -13,6 +13,7 @@ mod loaded;
 mod loading;
 mod mismatch;
 pub(crate) mod named_by_runs;
+pub mod on_demand;
 pub mod profile_file;
 mod rebase;
 mod runs;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gmon::side_file::{Calls, CutReason, Kind, SideFile, property};
+use gmon::side_file::{Calls, CutReason, Kind, Selection, SideFile, property};
 
 use super::profile_file::HOST_RATE;
 use super::shared_objects::{identity, path};
@@ -36,6 +36,36 @@ pub struct SideInfo {
     pub whole: u64,
     /// The ticks whose stack is missing, wholly or in part: the reason and the number.
     pub cuts: Vec<(String, u64)>,
+    /// When calls were counted, if they were counted on demand.
+    pub on_demand: Option<SideOnDemand>,
+}
+
+/// When runs counted calls on demand. Times are in seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SideOnDemand {
+    /// The time during which any calls were counted.
+    pub time: f64,
+    /// The time that the profile spans; `None` if unknown.
+    pub elapsed: Option<f64>,
+    /// The first intervals, ten at most.
+    pub intervals: Vec<CountedInterval>,
+    /// The number of further intervals.
+    pub more_intervals: u64,
+}
+
+/// An interval in which the calls of some functions were counted. Times are in seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct CountedInterval {
+    /// The time from the start of the profile to the begin; `None` for the sum of several runs, which has no such time.
+    pub begin: Option<f64>,
+    /// The length.
+    pub length: f64,
+    /// The pattern of the functions; empty for all functions.
+    pub pattern: String,
+    /// The number of functions; `None` for runs that counted all calls.
+    pub functions: Option<u64>,
 }
 
 /// An object of a side file.
@@ -94,7 +124,40 @@ impl SideInfo {
             nodes: side.contexts().nodes().len() as u64,
             whole: cut.iter().fold(ticks, |whole, (_, ticks)| whole.saturating_sub(*ticks)),
             cuts: cut.into_iter().map(|(reason, ticks)| (reason_text(reason), ticks)).collect(),
+            on_demand: side.selections().map(|selections| on_demand(side, selections)),
         }
+    }
+}
+
+/// The number of intervals that are listed at most.
+const MOST_INTERVALS: usize = 10;
+
+const NANOSECOND: f64 = 1e-9;
+
+fn on_demand(side: &SideFile, selections: &[Selection]) -> SideOnDemand {
+    let all = |selection: &Selection| selection.intervals().len();
+    let mut intervals: Vec<(u64, u64, usize)> = Vec::with_capacity(selections.iter().map(all).sum());
+    for (at, selection) in selections.iter().enumerate() {
+        intervals.extend(selection.intervals().iter().map(|interval| (interval.start, interval.end, at)));
+    }
+    intervals.sort_unstable();
+    let more = intervals.len().saturating_sub(MOST_INTERVALS);
+    intervals.truncate(MOST_INTERVALS);
+    let seconds = |nanoseconds: u64| nanoseconds as f64 * NANOSECOND;
+    let intervals = intervals.into_iter().filter_map(|(start, end, at)| {
+        let selection = selections.get(at)?;
+        Some(CountedInterval {
+            begin: (side.runs() == 1).then(|| seconds(start)),
+            length: seconds(end.saturating_sub(start)),
+            pattern: String::from_utf8_lossy(selection.pattern()).into_owned(),
+            functions: (!selection.is_of_whole_runs()).then_some(selection.functions().len() as u64),
+        })
+    });
+    SideOnDemand {
+        time: side.counted_time().map_or(0.0, seconds),
+        elapsed: side.elapsed().map(seconds),
+        intervals: intervals.collect(),
+        more_intervals: more as u64,
     }
 }
 

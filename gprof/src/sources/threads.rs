@@ -142,7 +142,7 @@ pub(super) fn counts_calls(side: &SideFile) -> bool {
 }
 
 /// For each thread whether it has this name, or if none has, this number.
-fn matching(side: &SideFile, wanted: &str) -> Vec<bool> {
+pub(super) fn matching(side: &SideFile, wanted: &str) -> Vec<bool> {
     let by =
         |is_wanted: &dyn Fn(&side_file::Thread) -> bool| side.threads().iter().map(is_wanted).collect::<Vec<bool>>();
     let by_name = by(&|thread| thread.name == wanted.as_bytes());

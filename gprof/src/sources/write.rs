@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use gmon::side_file::{Checksum, PROGRAM};
+use gmon::side_file::{Checksum, PROGRAM, Selection};
 use gmon::{Encoding, Form, Histogram, Profile, Unit};
 
 use super::Loaded;
@@ -56,6 +56,11 @@ fn write_side(sum: &[u8], loaded: &Loaded, warnings: &mut dyn Write) -> Result<(
         [side] => {
             let mut side = side.clone();
             side.set_live(false);
+            let is_told = |selections: &[Selection]| selections.iter().any(Selection::is_of_whole_runs);
+            if loaded.sides.without > 0 && side.selections().is_some_and(|selections| !is_told(selections)) {
+                // Profiles without a side file are of runs that counted all calls. Their time is not known.
+                let _ = side.add_selection(Selection::default());
+            }
             side.set_profile(Some(Checksum::of(sum)));
             store(SIDE_NAME, &side.write())
         }

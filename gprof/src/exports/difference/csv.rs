@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use super::fields::fields;
 use crate::model::{Analysis, Difference};
-use crate::reports::place;
-use crate::reports::warnings;
+use crate::reports::{on_demand, place, warnings};
 use crate::sink::csv::{Cells, write_head, write_row};
 use crate::sink::json::Value;
 
@@ -47,6 +46,9 @@ pub(crate) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io
     write_head(&COLUMNS, out)?;
     for warning in warnings::of_difference(difference) {
         write_row(&[&Cells::new().text(&warning).text("warning").blank(COLUMNS.len() - 2)], out)?;
+    }
+    for note in on_demand::notes_of_difference(difference) {
+        write_row(&[&Cells::new().text(&note).text("note").blank(COLUMNS.len() - 2)], out)?;
     }
     for row in &difference.rows {
         let fields = fields(difference, row).into_iter();

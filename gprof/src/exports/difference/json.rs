@@ -6,7 +6,7 @@ use super::super::json::write_warnings;
 use super::fields::{change, fields};
 use crate::model::{Analysis, Difference};
 use crate::program::image::address_space::Mapping;
-use crate::reports::warnings;
+use crate::reports::{on_demand, warnings};
 use crate::sink::json::{Record, write_list, write_record};
 
 /// The version of the schema, which grows when a program for the old schema would misread the new schema.
@@ -17,6 +17,14 @@ pub(crate) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io
     write_warnings(&warnings::of_difference(difference), out)?;
     out.write_all(b"\"time\":")?;
     write_record(&time(difference), out)?;
+    for (name, side) in
+        [("base_calls_on_demand", difference.base_analysis()), ("calls_on_demand", difference.new_analysis())]
+    {
+        if let Some(calls) = side.calls_on_demand() {
+            write!(out, ",\n\"{name}\":")?;
+            write_record(&on_demand::record(calls), out)?;
+        }
+    }
     write!(out, ",\n\"total\":")?;
     write_record(&change(["base", "now", "change", "percent"], &difference.total).into(), out)?;
     write_list("base_images", difference.base_analysis().images().iter().map(image), out)?;

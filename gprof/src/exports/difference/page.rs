@@ -10,7 +10,7 @@ use crate::model::{Difference, DifferenceRow};
 use crate::program::symbols::sources::base as last_part;
 use crate::reports::difference::cells;
 use crate::reports::number::{Fixed, General};
-use crate::reports::warnings;
+use crate::reports::{on_demand, warnings};
 use crate::sink::markup::escaped;
 
 const SCRIPT: &str = include_str!("page.js");
@@ -52,6 +52,7 @@ pub(crate) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io
     summary(difference, out)?;
     part(out)?;
     page_head::warnings(&warnings::of_difference(difference), out)?;
+    page_head::notes(on_demand::notes_of_difference(difference), out)?;
     part(out)?;
     write!(out, "{} ", source(difference))?;
     write!(out, "Changes of less than {:.2} standard errors are noise.", difference.flame().noise_errors)?;

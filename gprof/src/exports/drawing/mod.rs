@@ -6,7 +6,7 @@ use super::colors;
 use super::layered::{Arrow, Layout, Point, layout};
 use crate::model::{Analysis, DrawnCall, DrawnFunction, DrawnGraph};
 use crate::program::symbols::sources::base;
-use crate::reports::warnings;
+use crate::reports::{on_demand, warnings};
 use crate::sink::limits::{DRAWN_CALLS, DRAWN_FUNCTIONS, LETTERS_OF_BOX, keep};
 use crate::sink::markup::{escaped, fitting};
 
@@ -81,7 +81,8 @@ fn note(analysis: &Analysis<'_>, graph: &DrawnGraph) -> String {
         (0, 0) => times.to_owned(),
         _ => format!("{times}; left out: {functions} functions, {calls} arrows"),
     };
-    warnings::brief(analysis).into_iter().chain([note]).collect::<Vec<_>>().join("; ")
+    let on_demand = on_demand::note(analysis);
+    warnings::brief(analysis).into_iter().chain([note]).chain(on_demand).collect::<Vec<_>>().join("; ")
 }
 
 /// The lines of a box.

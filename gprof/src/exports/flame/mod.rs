@@ -8,7 +8,7 @@ use super::scripts;
 use crate::model::{Analysis, Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};
 use crate::program::symbols::sources::base;
 use crate::reports::number::Fixed;
-use crate::reports::warnings;
+use crate::reports::{on_demand, warnings};
 use crate::sink::markup::{escaped, fitting};
 
 const SCRIPT: &str = include_str!("flame.js");
@@ -138,6 +138,9 @@ fn legend(analysis: &Analysis<'_>, flame: &Flame) -> String {
             let doubtful = flame.frames.iter().any(|frame| frame.certainty == Certainty::Doubtful);
             let note = if doubtful { "; hatched: a tail call may have removed a frame" } else { "" };
             format!("{total}, measured from stacks{note}")
+        }
+        FlameOrigin::Estimated if analysis.lacks_calls() => {
+            format!("{total}, estimated from call counts. {}", on_demand::note(analysis).unwrap_or_default())
         }
         FlameOrigin::Estimated => {
             format!("{total}, estimated from call counts; solid: only one path of calls leads to the frame")

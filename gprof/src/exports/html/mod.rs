@@ -12,7 +12,7 @@ use super::drawing;
 use super::{page_head, scripts};
 use crate::model::Analysis;
 use crate::program::symbols::sources::base;
-use crate::reports::{stacks, stats, warnings};
+use crate::reports::{on_demand, stacks, stats, warnings};
 use crate::sink::markup::{DataOfScript, escaped};
 
 /// The scripts of the page, in the order in which they run.
@@ -34,6 +34,15 @@ const STYLE: &str = include_str!("page.css");
 
 const BODY: &str = include_str!("body.html");
 
+/// What the tree of dominators shows.
+const DOMINATORS: &[u8] =
+    b"A function stands below the function through which all counted calls lead to it. The time of a frame is \
+      certain: it could only be reached through this function.";
+/// The same, if calls were counted on demand.
+const DOMINATORS_WITHOUT_CALLS: &[u8] =
+    b"A function stands below the function through which all counted calls lead to it. \
+      While calls were not counted, others may have led to it.";
+
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (script, style) = (script(), format!("{STYLE}{}", drawing::STYLE));
     let path = analysis.images().first().map(|image| image.path.as_os_str().as_encoded_bytes()).unwrap_or_default();
@@ -45,6 +54,9 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     out.write_all(title.as_bytes())?;
     part(out)?;
     page_head::warnings(&warnings::of(analysis), out)?;
+    page_head::notes(on_demand::note_of_graph(analysis), out)?;
+    part(out)?;
+    out.write_all(if analysis.lacks_calls() { DOMINATORS_WITHOUT_CALLS } else { DOMINATORS })?;
     part(out)?;
     drawing::write_graph(analysis, "", out)?;
     part(out)?;
@@ -77,6 +89,6 @@ mod tests {
         let script = script();
         assert!(script.len() < 60_000, "{}", script.len());
         assert!(!script.contains("</") && !STYLE.contains('<'));
-        assert_eq!(BODY.matches("<!--PART-->").count(), 5);
+        assert_eq!(BODY.matches("<!--PART-->").count(), 6);
     }
 }

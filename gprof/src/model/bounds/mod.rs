@@ -49,6 +49,8 @@ pub enum BoundsDoubt {
         /// The number of functions.
         count: usize,
     },
+    /// Calls were counted on demand, and those of the rest of the run are missing.
+    CallsOnDemand,
 }
 
 /// The bounds of all functions, in samples.

@@ -14,8 +14,9 @@ use crate::model::ordered::Ordered;
 use crate::program::symbols::functions::{FunctionId, Functions};
 
 /// Makes the flame graph. `bounds` are those of the whole program, if the graph is about the whole program.
-pub(crate) fn flame(graph: &Graph, functions: &Functions<'_>, bounds: Option<&Bounds>) -> Flame {
-    let mut unfolding = Unfolding::new(graph, functions, bounds);
+/// `lacks_calls`: any function may have had other callers when calls were not counted.
+pub(crate) fn flame(graph: &Graph, functions: &Functions<'_>, bounds: Option<&Bounds>, lacks_calls: bool) -> Flame {
+    let mut unfolding = Unfolding { lacks_calls, ..Unfolding::new(graph, functions, bounds) };
     unfolding.run(functions);
     unfolding.raw.finish(FlameOrigin::Estimated, |_| 0.0)
 }
@@ -58,6 +59,8 @@ impl Callers {
 struct Unfolding<'a> {
     graph: &'a Graph,
     bounds: Option<&'a Bounds>,
+    /// Whether calls are missing that were not counted.
+    lacks_calls: bool,
     callers: Callers,
     callees: Callees,
     /// The least time of a frame, in samples.
@@ -72,6 +75,7 @@ impl<'a> Unfolding<'a> {
         Unfolding {
             graph,
             bounds,
+            lacks_calls: false,
             callers: Callers::new(graph, functions),
             callees: Callees::default(),
             least: graph.total() * LEAST_PART,
@@ -119,7 +123,8 @@ impl<'a> Unfolding<'a> {
             return time.max(0.0);
         }
         let above = self.raw.frame(parent);
-        let is_certain = above.certainty == Certainty::Certain && self.callers.of(target).0 <= 1;
+        let has_one_caller = self.callers.of(target).0 <= 1 && !self.lacks_calls;
+        let is_certain = above.certainty == Certainty::Certain && has_one_caller;
         let certainty = if is_certain { Certainty::Certain } else { Certainty::Estimated };
         let bounds = self.bounds_of(target, certainty, above.bounds);
         let subject = match target {
@@ -337,7 +342,7 @@ mod tests {
         let flat = Flat { time: own.to_vec(), total: own.iter().sum(), runtime: 0.0 };
         let graph = Graph::unranked(arcs, &flat, &functions, selection);
         let bounds = bounds.map(|bounds| bounds(&functions));
-        flame(&graph, &functions, bounds.as_ref())
+        flame(&graph, &functions, bounds.as_ref(), false)
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub(super) use frames::MOST_FRAMES;
 
 pub use frames::{Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, BoundsDoubt};
 use super::contexts::tree::Frame;
 use super::stack_tree::StackTree;
 use frames::Raw;
@@ -45,6 +45,8 @@ pub(crate) fn measured_flame(tree: &StackTree<'_>, is_whole: bool, most_frames: 
 /// Makes the flame graph.
 pub(crate) fn dominator_flame(bounds: &Bounds) -> Flame {
     let mut raw = Raw::new();
+    let lacks_calls = bounds.doubts.contains(&BoundsDoubt::CallsOnDemand);
+    let certainty = if lacks_calls { Certainty::Estimated } else { Certainty::Certain };
     let mut frame_of = vec![0_usize; bounds.lower.len()];
     for part in &bounds.parts {
         let above = part.above.map_or(0, |above| frame_of[above.index()]);
@@ -53,7 +55,7 @@ pub(crate) fn dominator_flame(bounds: &Bounds) -> Flame {
             None if part.is_outside => FlameSubject::Outside,
             None => FlameSubject::Shared,
         };
-        let frame = raw.add(above, subject, Certainty::Certain);
+        let frame = raw.add(above, subject, certainty);
         if let Some(id) = part.function {
             frame_of[id.index()] = frame;
         }

@@ -49,6 +49,7 @@ fn bounds_summary<'a>(bounds: &BoundsTable) -> Record<'a> {
             BoundsDoubt::CallsAreMissing { example, count } => ("missing calls", Some(example.index()), Some(*count)),
             BoundsDoubt::StartIsNotCounted => ("no call from outside", None, None),
             BoundsDoubt::NegativeSamples => ("negative samples", None, None),
+            BoundsDoubt::CallsOnDemand => ("calls on demand", None, None),
             BoundsDoubt::JumpsAreUnknown { count } => ("unknown jumps", None, Some(*count)),
         };
         vec![("reason", reason.as_bytes().into()), ("function", example.into()), ("functions", count.into())]

@@ -59,6 +59,9 @@ pub(crate) fn introduction(analysis: &Analysis<'_>, bounds: &BoundsTable, out: &
             BoundsDoubt::JumpsAreUnknown { count } => {
                 writeln!(out, "{count} called function(s) may have ended in tail calls: their jumps are not known.")?;
             }
+            BoundsDoubt::CallsOnDemand => {
+                out.write_all(b"calls were counted on demand, and those of the rest of the run are missing.\n")?;
+            }
             BoundsDoubt::NegativeSamples => out.write_all(b"a counter of samples is negative.\n")?,
         }
     }

@@ -6,7 +6,7 @@ use super::cells;
 use crate::model::{Change, Difference, DifferenceRow};
 use crate::reports::columns::Columns;
 use crate::reports::number::{Fixed, General};
-use crate::reports::{explanations, warnings};
+use crate::reports::{explanations, on_demand, warnings};
 
 /// The widths of a column of times, of calls, and of marks.
 const TIME: usize = 9;
@@ -33,6 +33,7 @@ pub(crate) fn introduction(difference: &Difference<'_, '_>, out: &mut dyn Write)
     warnings::write(&warnings::of_difference(difference), out)?;
     let [of_base, of_new] = [difference.base_analysis(), difference.new_analysis()].map(cells::described);
     writeln!(out, "Difference:\n\nBase: {of_base}\nNow:  {of_new}\n")?;
+    on_demand::notes_of_difference(difference).try_for_each(|note| writeln!(out, "{note}"))?;
     let [of_base, of_new] = [base, new].map(|clock| General(clock.time(1.0)));
     match base.rate == new.rate {
         true => writeln!(out, "Each sample counts as {of_new} {unit}.")?,

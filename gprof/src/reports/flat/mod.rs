@@ -4,6 +4,7 @@ mod table;
 mod text;
 
 use super::doubts::range;
+use super::on_demand;
 use super::report::{Need, Report, Value};
 use crate::model::{Analysis, FlatRow};
 use crate::question::options::Subject;
@@ -37,7 +38,6 @@ pub const REPORT: Report = Report {
 };
 
 fn flat_row<'a>(analysis: &'a Analysis<'_>, row: &FlatRow<'a>) -> Record<'a> {
-    let (self_per_call, total_per_call) = row.per_call.unzip();
     let mut record: Record<'_> = vec![
         ("function", row.function.index().into()),
         ("inlined", row.inlined.map(|symbol| analysis.inlined_name(symbol)).into()),
@@ -46,9 +46,12 @@ fn flat_row<'a>(analysis: &'a Analysis<'_>, row: &FlatRow<'a>) -> Record<'a> {
         ("self", row.self_time.into()),
         ("error", Some(row.error).filter(|error| *error != 0.0).into()),
         ("calls", row.calls.into()),
-        ("self_per_call", self_per_call.into()),
-        ("total_per_call", total_per_call.into()),
+        ("self_per_call", row.self_per_call.into()),
+        ("total_per_call", row.total_per_call.into()),
     ];
+    if analysis.lacks_calls() {
+        record.push(("calls_counted", on_demand::word(analysis.calls_counted(row.function)).as_bytes().into()));
+    }
     record.extend(range(row.range));
     record
 }

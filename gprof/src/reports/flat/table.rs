@@ -57,16 +57,20 @@ fn style(row: &FlatRow<'_>) -> Style {
 }
 
 fn fill<'data>(cells: &mut Cells, analysis: &Analysis<'data>, options: &Options, row: &FlatRow<'data>) {
-    let FlatRow { percent, cumulative, self_time, error, calls, per_call, .. } = *row;
+    let FlatRow { percent, cumulative, self_time, error, calls, self_per_call, total_per_call, .. } = *row;
     [percent, cumulative, self_time].iter().for_each(|number| cells.fixed(*number, 2));
     if options.errors {
         cells.text(&errors::text(error));
     }
-    match per_call {
-        None => (0..3).for_each(|_| cells.blank()),
-        Some((own, total)) => {
-            cells.count(calls);
-            [own, total].iter().for_each(|number| cells.fixed(*number, 2));
+    if calls > 0 {
+        cells.count(calls)
+    } else {
+        cells.blank()
+    }
+    for time in [self_per_call, total_per_call] {
+        match time {
+            Some(time) => cells.fixed(time, 2),
+            None => cells.blank(),
         }
     }
     cells.name(|columns| {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::model::{Analysis, Clock};
 use crate::question::options::Options;
 use crate::reports::number::{Fixed, General};
-use crate::reports::{doubts, errors, explanations, names, stacks};
+use crate::reports::{doubts, errors, explanations, names, on_demand, stacks};
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     if options.traditional && !options.brief {
@@ -26,9 +26,11 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         if options.errors {
             write!(out, " {:>width$}", errors::text(row.error), width = errors::WIDTH)?;
         }
-        match row.per_call.map(|(own, all)| (Fixed(own), Fixed(all))) {
-            None => write!(out, " {:8} {:own_width$} {:all_width$}  ", "", "", "")?,
-            Some((own, all)) => write!(out, " {:8} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
+        match (row.self_per_call.map(Fixed), row.total_per_call.map(Fixed)) {
+            (Some(own), Some(all)) => write!(out, " {:8} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
+            (Some(own), None) => write!(out, " {:8} {own:own_width$.2} {:all_width$}  ", row.calls, "")?,
+            _ if row.calls > 0 => write!(out, " {:8} {:own_width$} {:all_width$}  ", row.calls, "", "")?,
+            _ => write!(out, " {:8} {:own_width$} {:all_width$}  ", "", "", "")?,
         }
         if options.traditional && analysis.wanted.calls {
             names::write_numbered(analysis, row.function, out)?;
@@ -68,6 +70,9 @@ pub(crate) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut
     if let Some(sums) = analysis.stacks().filter(|sums| sums.lack_runs()) {
         writeln!(out, "total: {}", stacks::summary(sums))?;
     }
+    if let Some(note) = on_demand::note(analysis) {
+        writeln!(out, "{note}")?;
+    }
     out.write_all(stacks::calls(analysis).unwrap_or_default().as_bytes())?;
     Ok(())
 }
@@ -85,8 +90,9 @@ const OF_CALL: usize = 8;
 fn widths(analysis: &Analysis<'_>, options: &Options) -> [usize; 2] {
     let mut most = [0.0_f64; 2];
     if options.rules.widens_columns {
-        for (own, all) in analysis.flat_rows().filter_map(|row| row.per_call) {
-            most = [most[0].max(own), most[1].max(all)];
+        for row in analysis.flat_rows() {
+            let times = [row.self_per_call, row.total_per_call].map(Option::unwrap_or_default);
+            most = [most[0].max(times[0]), most[1].max(times[1])];
         }
     }
     most.map(|most| format!("{:.2}", Fixed(most)).len().max(OF_CALL))

@@ -10,7 +10,7 @@ use crate::program::symbols::functions::FunctionId;
 use crate::question::options::Options;
 use crate::reports::columns::Columns;
 use crate::reports::number::{Fixed, General};
-use crate::reports::{doubts, errors, explanations, names, stacks};
+use crate::reports::{doubts, errors, explanations, names, on_demand, stacks};
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let explanation = explanations::graph(analysis.stacks().is_some());
@@ -63,6 +63,9 @@ pub(crate) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::R
     }
     if let Some(stacks) = analysis.stacks() {
         writeln!(out, "children: {}", stacks::summary(stacks))?;
+    }
+    if let Some(note) = on_demand::note_of_graph(analysis) {
+        writeln!(out, "{note}")?;
     }
     out.write_all(stacks::calls(analysis).unwrap_or_default().as_bytes())?;
     out.write_all(b"\n")

@@ -6,6 +6,7 @@ use gmon::Profile;
 
 use super::text::{calls, histogram_text, identity, image_text};
 use crate::reports::number::counted;
+use crate::reports::on_demand;
 use crate::reports::table::cells::{Cells, printable};
 use crate::reports::table::drawing::{Frame, RowSink, RowStyle, draw, draw_words};
 use crate::reports::table::widths::{column, name_column, optional_column};
@@ -113,6 +114,11 @@ pub(crate) fn side(side: &SideInfo, frame: Frame, out: &mut dyn Write) -> io::Re
         if count > 0 {
             rows.push(row(place, &count.to_string()));
         }
+    }
+    if let Some(calls) = &side.on_demand {
+        let (time, intervals) = on_demand::intervals(calls);
+        rows.push(row("calls on demand", &format!("during {time}")));
+        rows.extend(intervals.iter().map(|interval| row("", interval)));
     }
     if !side.threads.is_empty() {
         let threads = side.threads.iter().fold(0_u64, |sum, thread| sum.saturating_add(thread.threads));

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use gmon::{Histogram, Image, Profile};
 
 use crate::reports::number::{General, counted};
+use crate::reports::on_demand;
 use crate::sink::text::ascii;
 use crate::sources::contents::Content;
 use crate::sources::profile_file::FileInfo;
@@ -110,6 +111,11 @@ pub(crate) fn render_side(side: &SideInfo, out: &mut dyn Write) -> io::Result<()
         if count > 0 {
             writeln!(out, "\t{} {place}", counted(count, "sample"))?;
         }
+    }
+    if let Some(calls) = &side.on_demand {
+        let (time, intervals) = on_demand::intervals(calls);
+        writeln!(out, "\tcalls counted on demand, during {time}")?;
+        intervals.iter().try_for_each(|interval| writeln!(out, "\t\t{interval}"))?;
     }
     if !side.threads.is_empty() {
         let threads = side.threads.iter().fold(0_u64, |sum, thread| sum.saturating_add(thread.threads));

@@ -201,7 +201,7 @@ fn calls(
     Decimals { of_calls, .. }: Decimals,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    if let Some((own, all)) = numbers.per_call {
+    if let (Some(own), Some(all)) = (numbers.self_per_call, numbers.total_per_call) {
         write!(out, " {:8} {:8.of_calls$} {:8.of_calls$}  ", row.calls, Fixed(own), Fixed(all))
     } else if let Some(part) = row.own_percent().filter(|_| report.dialect == Dialect::FreeBsd) {
         // Without calls, the column shows the self time as a percentage of the total time.
