@@ -35,6 +35,16 @@ EOF
     "$cargo" bench --quiet --package gmon-tests --bench sqlite
     cat <<EOF
 
+## What calls on demand cost
+
+\`cargo bench --package gmon-tests --bench on_demand\` measures the CPU time of programs as multiples of the time without profiling: compiled with
+\`gmon-cc --on-demand\` while nobody asks (off) and with \`GMON_CALLS=on\`, and with -pg. All are sampled 100 times in a second. The second table
+has the time for switching many functions at once.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench on_demand
+    cat <<EOF
+
 ## What sampling costs
 
 \`cargo bench --package gmon-tests --bench sampling\` measures three things and reports the minimum of the turns: what the samples add to a quarter of a second of work,

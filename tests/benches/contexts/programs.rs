@@ -68,15 +68,21 @@ pub(crate) struct Recipe {
 
 impl Recipe {
     /// Compiles and links the program without -pg.
-    #[allow(dead_code, reason = "one of the two benchmarks with these programs runs them without -pg")]
+    #[allow(dead_code, reason = "not all benchmarks with these programs run them without -pg")]
     pub(crate) fn build_plain(&self, directory: &Path) -> PathBuf {
+        self.build_as(directory, "plain", &[])
+    }
+
+    /// Compiles and links the program with further words for the compiler, as a file with this name.
+    #[allow(dead_code, reason = "not all benchmarks with these programs run them without -pg")]
+    pub(crate) fn build_as(&self, directory: &Path, file: &str, words: &[&str]) -> PathBuf {
         let directory = directory.join(self.name);
         fs::create_dir_all(&directory).unwrap();
-        let file = directory.join("plain");
+        let file = directory.join(file);
         if !self.sources.iter().all(|source| is_newer(&file, source)) {
             let mut command = Command::new(self.compiler);
             command.args(["-O2", "-g", "-w"]).args(&self.flags).arg("-I").arg(&self.include).args(&self.sources);
-            call(command.arg("-lm").arg("-o").arg(&file));
+            call(command.args(words).arg("-lm").arg("-o").arg(&file));
         }
         file
     }
