@@ -7,6 +7,7 @@
    children  a child that is forked in an interval, and one that is forked before an interval
    steps     a sample at each instruction of a function whose calls are counted, and of the code that counts
    list      calls functions once each, in an interval for each of the lists of functions in the other arguments
+   samples   samples in and between the intervals of two lists
    toggle    sends itself the signal of GMON_CALLS_SIGNAL
 
    With OBJECT, this file is the object that is opened and closed. */
@@ -254,6 +255,20 @@ OTHER static int list(char **lists)
     return 0;
 }
 
+OTHER static int samples(void)
+{
+    SAMPLES(7);
+    check(gmon_calls(1, "parse_*"), "on");
+    SAMPLES(5);
+    check(gmon_calls(0, NULL), "off");
+    SAMPLES(2);
+    check(gmon_calls(1, NULL), "on");
+    check(gmon_calls(1, "parse_*"), "on");
+    SAMPLES(3);
+    check(gmon_calls(0, NULL), "off");
+    return 0;
+}
+
 OTHER static int toggle(void)
 {
     leaf();
@@ -281,6 +296,8 @@ OTHER int main(int count, char **words)
         return children();
     if (!strcmp(mode, "steps"))
         return steps();
+    if (!strcmp(mode, "samples"))
+        return samples();
     if (!strcmp(mode, "list"))
         return list(words + 2);
     return toggle();

@@ -13,7 +13,7 @@ use core::{ptr, slice};
 use gmon_unwind::{Memory, Object, Section};
 
 use crate::arch::entry_room::{
-    DATA_ALIGNMENT, ISLAND_SIZE, JUMP_IN_THUNK, RETURN_ADDRESS_COLUMN, THUNK_RULE, THUNK_SIZE, target_of_jump,
+    DATA_ALIGNMENT, ISLAND_SIZE, JUMP_IN_THUNK, RETURN_ADDRESS_COLUMN, THUNK_RULE, THUNK_SIZE, jump_at, target_of_jump,
 };
 use crate::os::CHANGES_CODE;
 use crate::state::Inherited;
@@ -147,11 +147,11 @@ pub(super) fn have(address: usize) -> bool {
 }
 
 /// The thunk at an address, or the thunk to which the code at the address jumps, with its region. `code` reads the
-/// eight bytes at the address.
-#[inline(never)]
-fn thunk(address: usize, code: impl FnOnce() -> Option<usize>) -> Option<(usize, usize, usize)> {
+/// code at the address.
+#[inline(always)]
+fn thunk(address: usize, code: impl FnOnce() -> Option<u64>) -> Option<(usize, usize, usize)> {
     let of_target = |target| region(target).map(|(start, end)| (target, start, end));
-    of_target(address).or_else(|| of_target(target_of_jump(address, code()? as u64)?))
+    of_target(address).or_else(|| of_target(target_of_jump(address, code()?)?))
 }
 
 /// Whether calls are or were counted on demand.
@@ -161,10 +161,18 @@ fn are_there() -> bool {
 }
 
 /// The address to which ticks at an interrupted instruction belong: for a thunk and the jump to a thunk, an address in
-/// the function whose call is being counted. `code` reads the eight bytes at the address. Async-signal-safe.
+/// the function whose call is being counted. `is_there` says whether the code at the address is certainly there; otherwise
+/// the code is not read. Async-signal-safe.
 #[inline]
-pub(crate) fn owner_of_interrupted(pc: usize, code: impl FnOnce() -> Option<usize>) -> usize {
-    if are_there() { thunk(pc, code).map_or(pc, |(thunk, start, _)| body(thunk, start)) } else { pc }
+pub(crate) fn owner_of_interrupted(pc: usize, is_there: impl FnOnce() -> bool) -> usize {
+    if are_there() { owner(pc, is_there()) } else { pc }
+}
+
+#[inline(never)]
+fn owner(pc: usize, is_there: bool) -> usize {
+    // SAFETY: the code is there, as the caller says.
+    let code = || if is_there { unsafe { jump_at(pc) } } else { None };
+    thunk(pc, code).map_or(pc, |(thunk, start, _)| body(thunk, start))
 }
 
 /// As [`owner_of_interrupted`], for a return address.
@@ -190,7 +198,7 @@ pub(super) fn object(memory: &impl Memory, address: usize) -> Option<Object<'sta
     if !are_there() {
         return None;
     }
-    let (_, start, end) = thunk(address, || memory.read(address))?;
+    let (_, start, end) = thunk(address, || memory.read(address).map(|code| code as u64))?;
     // SAFETY: the tables of a region are behind its thunks, and stay as long as its object.
     let bytes = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(end), size_of::<Tables>()) };
     Some(Object::new(start..end, Section { address: end, bytes }, Some(0)))

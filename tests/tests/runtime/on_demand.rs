@@ -109,7 +109,9 @@ fn samples_at_each_instruction_of_the_code_that_counts_have_whole_stacks() {
     if cfg!(not(target_arch = "x86_64")) {
         return;
     }
-    for (name, flags) in [("plain", &[][..]), ("static", &["-static"]), ("endbr", &["-fcf-protection=full"])] {
+    for (name, flags) in
+        [("plain", &[][..]), ("static", &["-static", "-Wl,--eh-frame-hdr"]), ("endbr", &["-fcf-protection=full"])]
+    {
         let program = compile("cc", &format!("on-demand-steps-{name}"), flags);
         let printed = program.run(&["steps"]);
         let instructions: u64 = printed.trim().parse().unwrap();
@@ -149,6 +151,42 @@ fn lists_of_patterns_select_functions() {
         let found: Vec<&str> = found.keys().filter_map(|what| what.strip_prefix("calls ")).collect();
         assert_eq!(found, expected, "{list}");
     }
+}
+
+/// Samples that the program sends itself are inside or outside of the intervals.
+#[test]
+fn the_side_file_has_the_intervals_the_functions_and_the_samples_meanwhile() {
+    let program = compile("cc", "on-demand-intervals", &[]);
+    program.run(&["samples"]);
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    let selections = side.selections().unwrap();
+    let lists: Vec<_> = selections.iter().map(|selection| String::from_utf8_lossy(selection.pattern())).collect();
+    assert_eq!(lists, ["parse_*", ""]);
+    let names = |selection: &gmon::side_file::Selection| -> Vec<String> {
+        let functions = selection.functions().iter();
+        let mut names: Vec<_> = functions.map(|place| program.symbols().function(place.address).to_owned()).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(names(&selections[0]), ["parse_one", "parse_two"]);
+    let all = names(&selections[1]);
+    for name in ["branch", "leaf", "inside", "outside", "handled", "parse_one", "parse_two"] {
+        assert!(all.iter().any(|found| found == name), "{name}: {all:?}");
+    }
+    // Two intervals of the first list, with one of the second list in between, none of which overlap.
+    let mut intervals: Vec<(u64, u64)> = Vec::new();
+    for (selection, number) in selections.iter().zip([2, 1]) {
+        assert_eq!(selection.intervals().len(), number);
+        intervals.extend(selection.intervals().iter().map(|interval| (interval.start, interval.end)));
+    }
+    intervals.sort_unstable();
+    assert!(intervals.iter().all(|(begin, end)| begin < end) && intervals.windows(2).all(|two| two[0].1 <= two[1].0));
+    let elapsed = side.elapsed().unwrap();
+    assert!(intervals[2].1 <= elapsed && side.counted_time().unwrap() <= elapsed);
+    // The program takes 7 samples before, 5 and 3 in intervals, and 2 between them; the timer may add some.
+    let counted: u64 = side.counted_samples().iter().map(gmon::side_file::Samples::total).sum();
+    let in_all = side.contexts().total();
+    assert!(counted >= 8 && in_all >= counted + 9, "{counted} of {in_all}");
 }
 
 #[test]

@@ -131,6 +131,16 @@ pub(crate) fn target_of_jump(pc: usize, code: u64) -> Option<usize> {
     (code & BRANCH_OPCODE == BRANCH).then(|| pc.wrapping_add_signed(distance as isize))
 }
 
+/// The code of the instruction at `pc`, for [`target_of_jump`].
+///
+/// # Safety
+///
+/// The instruction at `pc` must be there, and readable.
+pub(crate) unsafe fn jump_at(pc: usize) -> Option<u64> {
+    // SAFETY: the caller's promise.
+    Some(u64::from(unsafe { core::ptr::with_exposed_provenance::<u32>(pc & !(WORD - 1)).read() }))
+}
+
 /// Makes changed code visible to the processors.
 pub(crate) fn make_visible(address: usize, length: usize) {
     /// No cache has shorter lines.

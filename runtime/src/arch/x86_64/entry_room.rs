@@ -146,6 +146,20 @@ pub(crate) fn target_of_jump(pc: usize, code: u64) -> Option<usize> {
     (opcode == JUMP_OPCODE).then(|| pc.wrapping_add(JUMP).wrapping_add_signed(distance as isize))
 }
 
+/// The code of the jump at `pc`, for [`target_of_jump`]; `None` if the code is no such jump.
+///
+/// # Safety
+///
+/// The instruction at `pc` must be there, and readable.
+pub(crate) unsafe fn jump_at(pc: usize) -> Option<u64> {
+    let code: *const u8 = core::ptr::with_exposed_provenance(pc);
+    // SAFETY: the caller's promise. A jump has four more bytes.
+    unsafe {
+        let distance = || u64::from(code.add(1).cast::<u32>().read_unaligned());
+        (code.read() == JUMP_OPCODE).then(|| distance() << 8 | u64::from(JUMP_OPCODE))
+    }
+}
+
 /// Makes changed code visible to the processors, which do that by themselves.
 pub(crate) fn make_visible(_: usize, _: usize) {}
 
