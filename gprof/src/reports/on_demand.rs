@@ -128,8 +128,8 @@ mod tests {
         );
         assert_eq!(
             of(calls(&["", "a", "b", "c", "d", "e"])),
-            "Calls were counted during 10.00 s of 63.20 s, those of all functions, or functions that match `a' or `b' or \
-             `c' or 2 more patterns."
+            "Calls were counted during 10.00 s of 63.20 s, those of all functions, or functions that match `a' or \
+             `b' or `c' or 2 more patterns."
         );
         assert_eq!(
             of(CallsOnDemand { has_whole_runs: true, time: 0.0042, ..calls(&[]) }),

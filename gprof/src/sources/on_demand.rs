@@ -146,7 +146,7 @@ fn is_whole(side: &SideFile) -> bool {
     side.elapsed().is_some_and(is_whole)
 }
 
-const NANOSECOND: f64 = 1e-9;
+const NANOSECONDS: f64 = 1e9;
 
 fn facts(runs: &Runs<'_>) -> CallsOnDemand {
     let (mut time, mut elapsed, mut facts) = (0_u64, Some(0_u64), CallsOnDemand::default());
@@ -168,8 +168,8 @@ fn facts(runs: &Runs<'_>) -> CallsOnDemand {
     facts.patterns.sort_unstable();
     facts.patterns.dedup();
     facts.has_whole_runs |= runs.without_sides > 0;
-    facts.time = time as f64 * NANOSECOND;
-    facts.elapsed = elapsed.filter(|_| runs.without_sides == 0).map(|elapsed| elapsed as f64 * NANOSECOND);
+    facts.time = time as f64 / NANOSECONDS;
+    facts.elapsed = elapsed.filter(|_| runs.without_sides == 0).map(|elapsed| elapsed as f64 / NANOSECONDS);
     facts
 }
 

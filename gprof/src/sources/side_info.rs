@@ -132,7 +132,7 @@ impl SideInfo {
 /// The number of intervals that are listed at most.
 const MOST_INTERVALS: usize = 10;
 
-const NANOSECOND: f64 = 1e-9;
+const NANOSECONDS: f64 = 1e9;
 
 fn on_demand(side: &SideFile, selections: &[Selection]) -> SideOnDemand {
     let all = |selection: &Selection| selection.intervals().len();
@@ -143,7 +143,7 @@ fn on_demand(side: &SideFile, selections: &[Selection]) -> SideOnDemand {
     intervals.sort_unstable();
     let more = intervals.len().saturating_sub(MOST_INTERVALS);
     intervals.truncate(MOST_INTERVALS);
-    let seconds = |nanoseconds: u64| nanoseconds as f64 * NANOSECOND;
+    let seconds = |nanoseconds: u64| nanoseconds as f64 / NANOSECONDS;
     let intervals = intervals.into_iter().filter_map(|(start, end, at)| {
         let selection = selections.get(at)?;
         Some(CountedInterval {

@@ -15,6 +15,7 @@ mod measured;
 mod messages;
 mod noise;
 mod numbers;
+mod on_demand;
 mod outside;
 mod pictures;
 mod stacks;

@@ -5,6 +5,7 @@ mod differential;
 mod extract;
 mod faults;
 mod made;
+mod on_demand;
 mod stacks;
 mod sums;
 mod threads;

@@ -62,10 +62,9 @@ fn fill<'data>(cells: &mut Cells, analysis: &Analysis<'data>, options: &Options,
     if options.errors {
         cells.text(&errors::text(error));
     }
-    if calls > 0 {
-        cells.count(calls)
-    } else {
-        cells.blank()
+    match calls {
+        0 => cells.blank(),
+        _ => cells.count(calls),
     }
     for time in [self_per_call, total_per_call] {
         match time {
