@@ -41,8 +41,8 @@ impl<'data> Analysis<'data> {
     }
 
     /// Returns the tree of dominators as a flame graph: a function stands on the function through which all calls lead
-    /// to it, so no time is an estimate, unless calls are missing that were not counted. The graph is of the whole program, whatever the options choose. The first call
-    /// makes it.
+    /// to it, so no time is an estimate, unless calls are missing that were not counted. The graph is of the whole
+    /// program, whatever the options choose. The first call makes it.
     #[must_use]
     pub fn dominators(&self) -> &Flame {
         self.parts.dominators.get_or_init(|| flame::dominator_flame(&self.all_bounds()))
