@@ -18,6 +18,19 @@ pub(crate) fn explain_doubts(has_doubts: bool, options: &Options, out: &mut dyn 
     out.write_all(if has_doubts && !options.brief { DOUBTS.as_bytes() } else { b"" })
 }
 
+/// Writes the text that explains the times of one call in the flat profile, if calls were counted on demand.
+pub(crate) fn explain_on_demand(lacks_calls: bool, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(if lacks_calls && !options.brief { ON_DEMAND.as_bytes() } else { b"" })
+}
+
+/// Explains the times of one call, if calls were counted on demand.
+const ON_DEMAND: &str = "
+Calls were counted only for a part of the time. The average self time of a call
+is that of this part; it is blank for functions that were not counted in all of
+this part. The average total time is not known. All other times are those of
+the whole run.
+";
+
 /// Explains inclusive times that are in doubt.
 const DOUBTS: &str = "
  (?)       A tail call removed a function from the stack, and several functions

@@ -179,7 +179,7 @@ struct Binned(BTreeMap<(usize, u64), BTreeMap<u64, u64>>);
 
 impl Binned {
     /// Adds the samples of a side file that were taken while calls were counted: those of all threads, or of chosen
-    /// threads. Returns false if the file does not have them by thread, but needs to.
+    /// threads. Returns false if the file has none, or does not have them by thread, but needs to.
     fn add(&mut self, side: &SideFile, threads: Option<&[bool]>, objects: &ObjectImages, images: &Images<'_>) -> bool {
         let is_wanted = |samples: &&Samples| match (threads, samples.thread()) {
             (None, thread) => thread.is_none(),
@@ -199,8 +199,8 @@ impl Binned {
                 *sum = sum.saturating_add(ticks);
             }
         }
-        let has_threads = || side.counted_samples().iter().any(|samples| samples.thread().is_some());
-        threads.is_none() || side.counted_samples().is_empty() || has_threads()
+        let is_known = |samples: &Samples| samples.total() > 0 && samples.thread().is_some() == threads.is_some();
+        side.counted_samples().iter().any(is_known)
     }
 
     fn histograms(self, unit: Unit) -> Vec<Histogram> {

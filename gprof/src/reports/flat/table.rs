@@ -44,6 +44,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     draw(&columns, hand_over, frame, out)?;
     more::render(analysis.flat_profile().left_out.count, "row", options, out)?;
     explanations::explain(explanations::FLAT, options, out)?;
+    explanations::explain_on_demand(analysis.lacks_calls(), options, out)?;
     explanations::explain_doubts(analysis.flat_rows().any(|row| row.range.is_some()), options, out)
 }
 

@@ -46,6 +46,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         return Ok(());
     }
     explanations::explain(explanations::FLAT, options, out)?;
+    explanations::explain_on_demand(analysis.lacks_calls(), options, out)?;
     explanations::explain_doubts(analysis.flat_rows().any(|row| row.range.is_some()), options, out)
 }
 

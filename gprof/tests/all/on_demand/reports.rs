@@ -87,6 +87,22 @@ fn every_output_with_calls_says_how_long_they_were_counted() {
     assert_eq!(json.matches("calls_on_demand\":{\"time\":10,\"elapsed\":63,").count(), 2, "{json}");
 }
 
+/// Fails if the columns of times of one call are not explained, or if they are explained where they have their usual
+/// meaning.
+#[test]
+fn the_times_of_calls_are_explained() {
+    let directory = directory("explained");
+    Run::usual().write(&directory, "some");
+    Run::usual().whole().write(&directory, "whole");
+    for format in ["", "--table"] {
+        let has = |name: &str, words: &str| {
+            let text = written(&directory, &format!("-p {format} {words} @program @{name}"));
+            text.contains("The average total time is not known.")
+        };
+        assert_eq!((has("some", ""), has("some", "-b"), has("whole", "")), (true, false, false), "{format}");
+    }
+}
+
 /// Fails if the call graph claims that estimates from a part of the calls are as good as others.
 #[test]
 fn estimates_say_from_which_calls_they_come() {
