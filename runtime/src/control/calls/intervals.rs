@@ -103,9 +103,10 @@ impl Intervals {
         ended.chain(self.running(now)).filter(|interval| interval.selection == selection).for_each(&mut each);
     }
 
-    /// Forgets the intervals of the parent in the child of a fork, and goes on with the current selection.
-    pub(super) fn restart(&mut self, now: u64) {
-        (self.number, self.since) = (0, now);
+    /// Forgets the intervals of the parent in the child of a fork, whose profile begins now, and goes on with the
+    /// current selection.
+    pub(super) fn restart(&mut self) {
+        (self.number, self.since) = (0, 0);
     }
 }
 
@@ -136,8 +137,8 @@ mod tests {
         intervals.begin(all, 30);
         assert_eq!((of(&intervals, all, 31), of(&intervals, some, 31)), (vec![(10, 5), (30, 1)], vec![(20, 2)]));
         assert_eq!((intervals.current(), intervals.list(some)), (Some(all), &b"f*"[..]));
-        intervals.restart(40);
-        assert_eq!((of(&intervals, all, 43), of(&intervals, some, 43)), (vec![(40, 3)], vec![]));
+        intervals.restart();
+        assert_eq!((of(&intervals, all, 3), of(&intervals, some, 3)), (vec![(0, 3)], vec![]));
     }
 
     #[test]

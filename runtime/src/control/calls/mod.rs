@@ -85,6 +85,8 @@ resets! {
 enum Request<'a> {
     /// Count the calls of the functions that a list of patterns selects, and of no others; an empty list selects all.
     On(&'a [u8]),
+    /// As `On`, before the program begins.
+    Start(&'a [u8]),
     /// Do not count the calls of the functions that a list of patterns selects; an empty list selects all.
     Off(&'a [u8]),
     /// Switch off what is on; otherwise, switch on what was on last.
@@ -111,7 +113,7 @@ unsafe extern "C" fn gmon_calls(on: c_int, pattern: *const c_char) -> c_int {
 
 /// Begins to count the calls of the functions that a list of patterns selects. Called at start-up.
 pub(crate) fn switch_on(list: &[u8]) {
-    handle(Request::On(if list == b"on" { b"" } else { list }));
+    handle(Request::Start(list));
 }
 
 /// Installs the handler that switches the counting at each signal.
@@ -142,7 +144,7 @@ pub(super) fn after_fork_in_child(was_changing: bool) {
     }
     // SAFETY: null, or memory that is never freed; the child has one thread.
     let Some(state) = (unsafe { STATE.load(SeqCst).as_mut() }) else { return };
-    state.intervals.restart(since_start());
+    state.intervals.restart();
     if was_changing {
         state.repair();
     }
@@ -292,7 +294,7 @@ impl State {
     fn switch<'a>(&mut self, request: Request<'a>, memory: &OwnMemory) -> Result<(), Refusal<'a>> {
         let mut list = Text::<LONGEST_LIST>::new();
         let is_on = match request {
-            Request::On(wanted) => {
+            Request::Start(wanted) | Request::On(wanted) => {
                 list.push(wanted);
                 true
             }
@@ -348,7 +350,7 @@ impl State {
             return match request {
                 // A program may load objects with such functions later.
                 Request::Look | Request::Off(_) => Ok(()),
-                Request::On(list) if has_sites => Err(Refusal::NoFunction(list)),
+                Request::Start(list) | Request::On(list) if has_sites => Err(Refusal::NoFunction(list)),
                 _ if has_sites => Err(Refusal::NoFunction(b"the list of patterns")),
                 _ if look.has_other_room => Err(Refusal::OtherRoom),
                 _ if look.lacks_memory => Err(Refusal::NoMemory),
@@ -368,7 +370,9 @@ impl State {
         if had != Some(selection) {
             on_demand::set_source(put);
             count_while_counting_calls(true);
-            self.intervals.begin(selection, since_start());
+            // Before the start, there were no calls.
+            let now = if matches!(request, Request::Start(_)) { 0 } else { since_start() };
+            self.intervals.begin(selection, now);
         }
         self.latest.clear();
         self.latest.push(list.as_bytes());
