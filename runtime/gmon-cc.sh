@@ -181,6 +181,9 @@ if [ $on_demand = yes ]; then
         Linux-aarch64) room=4,2 ;;
         *) fail "calls cannot be counted on demand on $system with $architecture: leave out --on-demand" ;;
     esac
+    for argument; do
+        [ "$argument" != -pg ] || fail "-pg counts all calls, and --on-demand only those that somebody asks for: use one of the two"
+    done
     set -- "-fpatchable-function-entry=$room" "$@"
     would=$($compiler -### "$@" 2>&1 </dev/null) || true
     case $would in

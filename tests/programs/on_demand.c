@@ -7,12 +7,20 @@
    children  a child that is forked in an interval, and one that is forked before an interval
    steps     a sample at each instruction of a function whose calls are counted, and of the code that counts
    list      calls functions once each, in an interval for each of the lists of functions in the other arguments
+   plainly   calls functions, and asks for nothing
    samples   samples in and between the intervals of two lists
+   less      switches off a part of what is counted, and then the rest
+   keeps     a caller that keeps a value in a register across calls of a function with room
+   misled    threads switch between two lists while others fork and fail to open an object
    toggle    sends itself the signal of GMON_CALLS_SIGNAL
 
    With OBJECT, this file is the object that is opened and closed. */
 #ifdef OBJECT
 
+#ifdef BROKEN
+int missing(void);
+int needs(void) { return missing(); }
+#endif
 __attribute__((noinline)) int helper(int number) { return 2 * number; }
 int serve(int number) { return helper(number) + 1; }
 
@@ -255,6 +263,114 @@ OTHER static int list(char **lists)
     return 0;
 }
 
+/* Calls each function once for each weight, so that the counts say in which intervals a function was counted. */
+OTHER static void all_of(int times)
+{
+    while (times-- > 0) {
+        leaf();
+        inside();
+        parse_one();
+        parse_two();
+    }
+}
+
+OTHER static int less(void)
+{
+    check(gmon_calls(1, "leaf,inside,parse_*"), "on");
+    all_of(1);
+    check(gmon_calls(0, "parse_*"), "off");
+    all_of(10);
+    check(gmon_calls(0, "!leaf"), "off");
+    all_of(100);
+    for (int time = 0; time < 50; time++)
+        check(gmon_calls(0, "outside"), "off");
+    all_of(1000);
+    check(gmon_calls(0, "leaf"), "off");
+    all_of(10000);
+    check(gmon_calls(1, NULL), "on");
+    all_of(3);
+    check(gmon_calls(1, "parse_one"), "on");
+    all_of(30);
+    check(gmon_calls(0, NULL), "off");
+    all_of(10000);
+    puts("calls leaf 1114\ncalls inside 14\ncalls parse_one 34\ncalls parse_two 4");
+    return 0;
+}
+
+/* With the attribute instead of the option, gcc knows which registers the function leaves alone. */
+#ifdef __x86_64__
+#define ATTRIBUTE patchable_function_entry(7, 5),
+#else
+#define ATTRIBUTE
+#endif
+__attribute__((ATTRIBUTE noinline, noclone)) static int known(int value)
+{
+    __asm__ volatile("" : "+r"(value));
+    return value ^ 5;
+}
+
+/* More values than registers that functions keep, so that some are in registers that `known` does not use. */
+OTHER static long many_values(int turns)
+{
+    long a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8, i = 9, sum = 0;
+    while (turns-- > 0) {
+        sum += known(turns) + a + b + c + d + e + f + g + h + i;
+        a += b, b += c, c += d, d += e, e += f, f += g, g += h, h += i, i += sum & 3;
+    }
+    return sum + a + b + c + d + e + f + g + h + i;
+}
+
+OTHER static int keeps(void)
+{
+    long expected = many_values(1000);
+    check(gmon_calls(1, NULL), "on");
+    long found = many_values(1000);
+    check(gmon_calls(0, NULL), "off");
+    check(many_values(1000) != expected, "off");
+    printf("calls known 1000\n");
+    return found != expected;
+}
+
+OTHER static void *fail_to_open(void *unused)
+{
+    while (!is_over)
+        check(dlopen("./broken.so", RTLD_NOW) != NULL, "broken.so");
+    return unused;
+}
+
+OTHER static void *fork_and_count(void *unused)
+{
+    while (!is_over) {
+        pid_t child = fork();
+        if (child == 0) {
+            branch(1);
+            exit(0);
+        }
+        int status;
+        check(waitpid(child, &status, 0) != child || status != 0, "child");
+    }
+    return unused;
+}
+
+OTHER static int misled(int times)
+{
+    pthread_t ids[2];
+    check(gmon_calls(1, "branch"), "on");
+    check(pthread_create(&ids[0], NULL, fail_to_open, NULL), "pthread_create");
+    check(pthread_create(&ids[1], NULL, fork_and_count, NULL), "pthread_create");
+    for (int time = 0; time < times; time++) {
+        check(gmon_calls(1, "branch,leaf"), "on");
+        branch(1);
+        check(gmon_calls(1, "branch"), "on");
+        branch(1);
+    }
+    is_over = 1;
+    pthread_join(ids[0], NULL);
+    pthread_join(ids[1], NULL);
+    printf("calls branch %d\ncalls leaf %d\n", 2 * times, times);
+    return 0;
+}
+
 OTHER static int samples(void)
 {
     SAMPLES(7);
@@ -296,6 +412,18 @@ OTHER int main(int count, char **words)
         return children();
     if (!strcmp(mode, "steps"))
         return steps();
+    if (!strcmp(mode, "plainly")) {
+        branch(2);
+        parse_one();
+        parse_two();
+        return 0;
+    }
+    if (!strcmp(mode, "less"))
+        return less();
+    if (!strcmp(mode, "keeps"))
+        return keeps();
+    if (!strcmp(mode, "misled"))
+        return misled(number);
     if (!strcmp(mode, "samples"))
         return samples();
     if (!strcmp(mode, "list"))

@@ -161,7 +161,15 @@ pub(crate) fn calls<'a>(environment: &Environment<'a>) -> Option<&'a [u8]> {
 
 /// The signal that switches the counting of calls.
 pub(crate) fn calls_signal(environment: &Environment<'_>) -> Option<c_int> {
-    signal(environment, Variable::CallsSignal, b" is a signal that cannot switch the counting of calls: using none")
+    let why = b" is a signal that cannot switch the counting of calls: using none";
+    let found = signal(environment, Variable::CallsSignal, why)?;
+    let dump = environment.value(Variable::DumpSignal).and_then(|name| signal_named(name.to_bytes()));
+    if dump == Some(found) {
+        let name = environment.value(Variable::CallsSignal).map_or(&b""[..], CStr::to_bytes);
+        refuse(Variable::CallsSignal, name, b" is the signal of GMON_DUMP_SIGNAL: using none");
+        return None;
+    }
+    Some(found)
 }
 
 /// The signal that a variable names. A signal that has another use is refused, with a reason.

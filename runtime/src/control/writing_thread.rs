@@ -17,10 +17,11 @@ closure_trait! {
 }
 
 /// Runs `work`, which writes the file, in one thread at a time, and then sets `writer` to `after`. Does nothing once
-/// the file is complete. Signals are blocked: a second fatal signal would otherwise leave half a file.
-pub(super) fn exclusively(after: usize, work: &mut dyn Work) {
+/// the file is complete, and returns false. Signals are blocked: a second fatal signal would otherwise leave half a file.
+pub(super) fn exclusively(after: usize, work: &mut dyn Work) -> bool {
     let blocked = try_to_block_signals().ok();
-    if become_writer() {
+    let is_writer = become_writer();
+    if is_writer {
         // If a seccomp filter prevents blocking signals, the program's handlers may run here, and the writer's stack
         // has no room for them. valgrind warns about a change of stacks.
         // A kernel that writes the file itself leaves little to do, and may forbid system calls on memory that is no
@@ -35,6 +36,7 @@ pub(super) fn exclusively(after: usize, work: &mut dyn Work) {
     if let Some(blocked) = blocked {
         set_blocked_signals(blocked);
     }
+    is_writer
 }
 
 /// Several times the measured need for writing, and a line of a list that is read back.

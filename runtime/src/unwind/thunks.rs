@@ -26,6 +26,18 @@ struct Region {
     start: AtomicUsize,
     /// The address behind the thunks, where the tables are.
     end: AtomicUsize,
+    /// The addresses of the code whose calls the thunks count.
+    code_start: AtomicUsize,
+    code_end: AtomicUsize,
+}
+
+impl Region {
+    const NONE: Region = Region {
+        start: AtomicUsize::new(0),
+        end: AtomicUsize::new(0),
+        code_start: AtomicUsize::new(0),
+        code_end: AtomicUsize::new(0),
+    };
 }
 
 /// The regions of this process.
@@ -37,15 +49,12 @@ struct Regions {
 
 static REGIONS: Inherited<Regions> = Inherited::new(
     "the child has the same code",
-    Regions {
-        used: AtomicUsize::new(0),
-        all: [const { Region { start: AtomicUsize::new(0), end: AtomicUsize::new(0) } }; MOST_REGIONS],
-    },
+    Regions { used: AtomicUsize::new(0), all: [const { Region::NONE }; MOST_REGIONS] },
 );
 
 /// The tables of a region: the index that linkers write as `.eh_frame_hdr`, and `.eh_frame`.
 ///
-/// The one rule is that of the thunks. It holds for all addresses in reach, because the jumps to the thunks are before
+/// The one rule is that of the thunks. The rule holds for all addresses in reach, because the jumps to the thunks are before
 /// functions, where no other table has a rule.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -104,17 +113,20 @@ impl Tables {
     }
 }
 
-/// Makes the region whose thunks end at `end` known to walks; false if there are too many regions.
+/// Makes the region whose thunks end at `end` known to walks; false if there are too many regions. The thunks count calls
+/// of functions in `code`.
 ///
 /// # Safety
 ///
 /// The region must be complete, with [`Tables`] at `end`, and stay so until [`forget`]. One thread at a time may call
 /// this.
-pub(crate) unsafe fn publish(start: usize, end: usize) -> bool {
+pub(crate) unsafe fn publish(start: usize, end: usize, code: (usize, usize)) -> bool {
     let regions: &Regions = &REGIONS;
     let free = regions.all.iter().position(|region| region.start.load(Relaxed) == 0);
     let Some((number, region)) = free.and_then(|number| Some((number, regions.all.get(number)?))) else { return false };
     region.end.store(end, SeqCst);
+    region.code_start.store(code.0, SeqCst);
+    region.code_end.store(code.1, SeqCst);
     region.start.store(start, SeqCst);
     regions.used.fetch_max(number + 1, SeqCst);
     true
@@ -168,10 +180,20 @@ pub(crate) fn owner_of_interrupted(pc: usize, is_there: impl FnOnce() -> bool) -
     if are_there() { owner(pc, is_there()) } else { pc }
 }
 
+/// Whether an address is in code in which calls are counted.
+fn is_in_code(pc: usize) -> bool {
+    let regions: &Regions = &REGIONS;
+    let known = regions.all.get(..regions.used.load(SeqCst)).unwrap_or(&[]);
+    known.iter().any(|region| {
+        region.start.load(SeqCst) != 0 && (region.code_start.load(SeqCst)..region.code_end.load(SeqCst)).contains(&pc)
+    })
+}
+
 #[inline(never)]
 fn owner(pc: usize, is_there: bool) -> usize {
-    // SAFETY: the code is there, as the caller says.
-    let code = || if is_there { unsafe { jump_at(pc) } } else { None };
+    // Other code may be executable and not readable, and a program may call an address where no code is.
+    // SAFETY: the code is there, as the caller says, and was read before.
+    let code = || if is_there && is_in_code(pc) { unsafe { jump_at(pc) } } else { None };
     thunk(pc, code).map_or(pc, |(thunk, start, _)| body(thunk, start))
 }
 

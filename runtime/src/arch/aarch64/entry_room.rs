@@ -25,8 +25,9 @@ const BRANCH_WITH_LINK: u32 = 0x9400_0000;
 const KEEP_LINK: u32 = 0xaa1e_03e9;
 /// The bits of a branch that are not its distance.
 const BRANCH_OPCODE: u32 = 0xfc00_0000;
-/// The distance of a function with symbols or unwind tables from a record, if the nops before the function are two.
-pub(crate) const LABEL: usize = 2 * WORD;
+/// The distances from a record to the first address of its function: behind two nops, at the nops, or before a `bti c`
+/// that is before the nops.
+pub(crate) const LABELS: &[usize] = &[2 * WORD, 0, WORD.wrapping_neg()];
 
 /// Whether the unwind tables are asked where functions start, because room in functions looks like room before them.
 pub(crate) const TELLS_ROOM_BY_TABLES: bool = false;

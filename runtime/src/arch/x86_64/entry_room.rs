@@ -11,7 +11,7 @@
 /// The bytes of a record that [`Room::of`] looks at.
 pub(crate) const ROOM_SIZE: usize = 11;
 /// The size of a thunk.
-pub(crate) const THUNK_SIZE: usize = 24;
+pub(crate) const THUNK_SIZE: usize = 16;
 /// The size of what is before the thunks of an object: the address of the code that counts.
 pub(crate) const ISLAND_SIZE: usize = 16;
 /// How far the thunks may be from a function.
@@ -25,10 +25,8 @@ const NOP: u8 = 0x90;
 const NOP_PREFIX: u8 = 0x66;
 const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 const SHORT_JUMP: u8 = 0xeb;
-/// The length of the first instruction of a thunk.
-const LEA: usize = 7;
-/// The distance of the first function with symbols or unwind tables from a record.
-pub(crate) const LABEL: usize = JUMP;
+/// The distance from a record to the first address of its function.
+pub(crate) const LABELS: &[usize] = &[JUMP];
 
 /// Whether the unwind tables are asked where functions start, because room in functions looks like room before them.
 pub(crate) const TELLS_ROOM_BY_TABLES: bool = true;
@@ -119,10 +117,9 @@ pub(crate) fn island(counter: usize) -> [u8; ISLAND_SIZE] {
     bytes
 }
 
-/// The thunk at `thunk`: r11 becomes `body`, a call of the code at `counter`, whose address is at `island` too, and a
-/// jump to `body`.
+/// The thunk at `thunk`: a call of the code at `counter`, whose address is at `island` too, and a jump to `body`. All
+/// registers keep their values: compilers may use any register across the call of a function that they know.
 pub(crate) fn thunk(thunk: usize, island: usize, counter: usize, body: usize) -> Option<[u8; THUNK_SIZE]> {
-    const LEA_R11: [u8; 3] = [0x4c, 0x8d, 0x1d];
     /// A prefix without effect gives both calls the same length.
     const CALL: [u8; 2] = [0x67, 0xe8];
     const CALL_OF_ADDRESS: [u8; 2] = [0xff, 0x15];
@@ -133,7 +130,7 @@ pub(crate) fn thunk(thunk: usize, island: usize, counter: usize, body: usize) ->
         None => (CALL_OF_ADDRESS, distance(behind, island)?),
     };
     let mut code = [TRAP; THUNK_SIZE];
-    let parts: [&[u8]; 5] = [&LEA_R11, &distance(thunk.wrapping_add(LEA), body)?, &call, &target, &jump(behind, body)?];
+    let parts: [&[u8]; 3] = [&call, &target, &jump(behind, body)?];
     code.iter_mut().zip(parts.into_iter().flatten()).for_each(|(place, byte)| *place = *byte);
     Some(code)
 }
@@ -164,7 +161,7 @@ pub(crate) unsafe fn jump_at(pc: usize) -> Option<u64> {
 pub(crate) fn make_visible(_: usize, _: usize) {}
 
 /// The distance of the jump to the function in its thunk.
-pub(crate) const JUMP_IN_THUNK: usize = LEA + 6;
+pub(crate) const JUMP_IN_THUNK: usize = 6;
 
 /// The unwind rule in a thunk, as instructions of `.eh_frame`: the return address is at the top of the stack. The
 /// second byte of the result is the column of the return address.
@@ -233,10 +230,10 @@ mod tests {
                 let distance = i32::from_le_bytes(code[behind - 4..behind].try_into().unwrap());
                 (thunk_at + behind).wrapping_add_signed(distance as isize)
             };
-            assert_eq!((&code[..3], &code[7..9], code[13]), (&[0x4c, 0x8d, 0x1d][..], &[0xff, 0x15][..], 0xe9));
-            assert_eq!([7, 13, 18].map(|behind| target(&code, behind)), [body, island_at, body]);
+            assert_eq!((&code[..2], code[6]), (&[0xff, 0x15][..], 0xe9));
+            assert_eq!([6, 11].map(|behind| target(&code, behind)), [island_at, body]);
             let near = thunk(thunk_at, island_at, 0x50_0000, body).unwrap();
-            assert_eq!((&near[7..9], target(&near, 13)), (&[0x67, 0xe8][..], 0x50_0000));
+            assert_eq!((&near[..2], target(&near, 6)), (&[0x67, 0xe8][..], 0x50_0000));
             let at_jump = u64::from_le_bytes(code[JUMP_IN_THUNK..][..8].try_into().unwrap());
             assert_eq!(target_of_jump(thunk_at + JUMP_IN_THUNK, at_jump), Some(record + gate + 2));
             assert_eq!(target_of_jump(record, 0x90), None);

@@ -17,9 +17,17 @@ pub(super) struct Interval {
     pub(super) length: u64,
 }
 
-/// A list of patterns, by which functions are selected.
-pub(super) struct Selection {
-    pub(super) list: Text<LONGEST_LIST>,
+/// The functions that a list of patterns selects, or the functions of another selection without these.
+struct Selection {
+    list: Text<LONGEST_LIST>,
+    /// The number of the other, earlier selection and 1; 0 for none.
+    less_than: usize,
+}
+
+/// Why there is no new selection.
+pub(super) enum NoRoomForList {
+    TooLong,
+    TooMany,
 }
 
 /// The selections, and when their calls were counted. Memory of zeros has none.
@@ -45,18 +53,52 @@ impl Intervals {
         self.selections.get(selection).map_or(&[], |selection| selection.list.as_bytes())
     }
 
-    /// The selection with a list of patterns, which may be new; `None` if there are too many.
-    pub(super) fn selection(&mut self, list: &[u8]) -> Option<usize> {
-        let known = self.selections.iter().take(self.number_of_selections);
-        if let Some(found) = known.clone().position(|selection| selection.list.as_bytes() == list) {
-            return Some(found);
+    /// The selection from which the functions of a list are left out.
+    pub(super) fn less_than(&self, selection: usize) -> Option<usize> {
+        self.selections.get(selection)?.less_than.checked_sub(1)
+    }
+
+    /// The selection with a list of patterns, which may be new. With `less_than`, the functions of the list are left out
+    /// of that selection.
+    pub(super) fn selection(&mut self, list: &[u8], less_than: Option<usize>) -> Result<usize, NoRoomForList> {
+        let less_than = less_than.map_or(0, |selection| selection + 1);
+        let is_same = |selection: &Selection| (selection.list.as_bytes(), selection.less_than) == (list, less_than);
+        if let Some(found) = self.selections.iter().take(self.number_of_selections).position(is_same) {
+            return Ok(found);
         }
         let number = self.number_of_selections;
-        let place = self.selections.get_mut(number)?;
+        let place = self.selections.get_mut(number).ok_or(NoRoomForList::TooMany)?;
         place.list.clear();
         place.list.push(list);
+        place.less_than = less_than;
+        if !place.list.is_whole() {
+            return Err(NoRoomForList::TooLong);
+        }
         self.number_of_selections += 1;
-        Some(number)
+        Ok(number)
+    }
+
+    /// Whether a selection is the last one, and its calls were never counted.
+    pub(super) fn is_new(&self, selection: usize) -> bool {
+        let mut is_counted = self.current() == Some(selection);
+        self.each(selection, 0, |_| is_counted = true);
+        !is_counted && selection + 1 == self.number_of_selections
+    }
+
+    /// Forgets the last selection.
+    pub(super) fn forget(&mut self, selection: usize) {
+        self.number_of_selections = selection;
+    }
+
+    /// Appends the name of a selection: its list, or the name of another selection and the list that is left out.
+    pub(super) fn push_name<const N: usize>(&self, selection: usize, name: &mut Text<N>) {
+        let less_than = self.less_than(selection);
+        if let Some(from) = less_than {
+            // An earlier selection.
+            self.push_name(from, name);
+            name.push(if name.as_bytes().is_empty() { b"* less " } else { b" less " });
+        }
+        name.push(self.list(selection));
     }
 
     pub(super) fn number_of_selections(&self) -> usize {
@@ -119,6 +161,10 @@ mod tests {
         unsafe { Box::new_zeroed().assume_init() }
     }
 
+    fn of_list(intervals: &mut Intervals, list: &[u8]) -> usize {
+        intervals.selection(list, None).unwrap_or_else(|_| panic!())
+    }
+
     fn of(intervals: &Intervals, selection: usize, now: u64) -> Vec<(u64, u64)> {
         let mut all = Vec::new();
         intervals.each(selection, now, |interval| all.push((interval.begin, interval.length)));
@@ -128,8 +174,8 @@ mod tests {
     #[test]
     fn each_selection_has_its_intervals() {
         let mut intervals = intervals();
-        let (all, some) = (intervals.selection(b"").unwrap(), intervals.selection(b"f*").unwrap());
-        assert_eq!((intervals.selection(b""), intervals.selection(b"f*")), (Some(all), Some(some)));
+        let (all, some) = (of_list(&mut intervals, b""), of_list(&mut intervals, b"f*"));
+        assert_eq!((of_list(&mut intervals, b""), of_list(&mut intervals, b"f*")), (all, some));
         intervals.begin(all, 10);
         intervals.end(15);
         intervals.begin(some, 20);
@@ -144,7 +190,7 @@ mod tests {
     #[test]
     fn the_time_of_a_selection_stays_exact_when_there_are_too_many_intervals() {
         let mut intervals = intervals();
-        let selections = [b"a", b"b"].map(|list| intervals.selection(list).unwrap());
+        let selections = [b"a", b"b"].map(|list| of_list(&mut intervals, list));
         for number in 0..3000 {
             intervals.begin(selections[number as usize % 2], number * 10);
             intervals.end(number * 10 + 3);
@@ -159,8 +205,26 @@ mod tests {
     fn there_is_a_limit_of_selections() {
         let mut intervals = intervals();
         for number in 0..MOST_SELECTIONS {
-            assert_eq!(intervals.selection(number.to_string().as_bytes()), Some(number));
+            assert_eq!(of_list(&mut intervals, number.to_string().as_bytes()), number);
         }
-        assert_eq!((intervals.selection(b"one more"), intervals.selection(b"31")), (None, Some(31)));
+        assert!(matches!(intervals.selection(b"one more", None), Err(NoRoomForList::TooMany)));
+        assert_eq!(of_list(&mut intervals, b"31"), 31);
+    }
+
+    #[test]
+    fn a_selection_may_be_another_one_without_some_functions() {
+        let mut intervals = intervals();
+        let all = of_list(&mut intervals, b"");
+        let less = intervals.selection(b"f*", Some(all)).unwrap_or_else(|_| panic!());
+        let least = intervals.selection(b"g", Some(less)).unwrap_or_else(|_| panic!());
+        assert_eq!([all, less, least].map(|selection| intervals.less_than(selection)), [None, Some(all), Some(less)]);
+        let mut name = Text::<64>::new();
+        intervals.push_name(least, &mut name);
+        assert_eq!(name.as_bytes(), b"* less f* less g");
+        assert!(intervals.is_new(least) && !intervals.is_new(less));
+        intervals.forget(least);
+        assert_ne!(of_list(&mut intervals, b"f*"), less);
+        let long = [b'x'; LONGEST_LIST + 1];
+        assert!(matches!(intervals.selection(&long, None), Err(NoRoomForList::TooLong)));
     }
 }

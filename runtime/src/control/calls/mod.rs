@@ -9,9 +9,10 @@
 //!
 //! * `patterns`: selects functions by their names; `object_file`: reads the sections and symbols of an object
 //! * `sites`: the functions of an object with room; `region`: the memory of the thunks; `modules`: the loaded objects
-//! * `changes`: changes much code in few system calls; `intervals`: when calls were counted
+//! * `changes`: changes much code in few system calls; `clock`: the time; `intervals`: when calls were counted
 
 mod changes;
+mod clock;
 mod intervals;
 mod modules;
 mod object_file;
@@ -41,14 +42,16 @@ use crate::mcount;
 use crate::message::{say, say_error};
 use crate::objects;
 use crate::os::{
-    CHANGES_CODE, Errno, MapsRoom, OwnCode, OwnMemory, SignalInfo, a_moment, catch_signal, map, synchronize, unix_time,
+    CHANGES_CODE, Errno, MapsRoom, OwnCode, OwnMemory, SignalInfo, a_moment, catch_signal, map, synchronize,
 };
-use crate::ownership::start_time;
+#[cfg(all(feature = "start", not(test)))]
+use crate::os::{is_not_handled, uncatch_signal};
 use crate::samples::outside_text::count_while_counting_calls;
 use crate::state::{Inherited, Reset, resets};
 use crate::text::Text;
 use changes::{Changes, Piece};
-use intervals::{Interval, Intervals, LONGEST_LIST};
+use clock::Clock;
+use intervals::{Interval, Intervals, LONGEST_LIST, NoRoomForList};
 use modules::{Look, Modules};
 
 /// All that is known of calls on demand. Zeros if nothing is known.
@@ -57,8 +60,11 @@ struct State {
     intervals: Intervals,
     piece: Piece,
     room: MapsRoom,
-    /// What a toggle switches on.
-    latest: Text<LONGEST_LIST>,
+    clock: Clock,
+    /// The selection that a toggle switches on and 1; 0 for all functions.
+    latest: usize,
+    /// The selection for which the code is being changed, or was changed last, and 1; 0 for none.
+    wanted: usize,
 }
 
 static STATE: Inherited<AtomicPtr<State>> =
@@ -118,13 +124,33 @@ pub(crate) fn switch_on(list: &[u8]) {
 
 /// Installs the handler that switches the counting at each signal.
 pub(crate) fn watch(signal: c_int) {
-    unsafe extern "C" fn on_signal(_signal: c_int, _info: *const SignalInfo, _context: *const c_void) {
-        handle(Request::Toggle);
-    }
     match catch_signal(signal, on_signal) {
         Ok(()) => SIGNAL.store(signal, Relaxed),
         Err(error) => say_error(&[b"GMON_CALLS_SIGNAL: sigaction"], error),
     }
+}
+
+/// Restores the signal's default action, because a seccomp filter is about to forbid the return from its handler.
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) fn unwatch() {
+    let signal = SIGNAL.load(Relaxed);
+    if signal != 0 {
+        uncatch_signal(signal, on_signal);
+    }
+}
+
+/// Undoes [`unwatch`].
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) fn watch_again() {
+    let signal = SIGNAL.load(Relaxed);
+    if signal != 0 && is_not_handled(signal) {
+        watch(signal);
+    }
+}
+
+/// Handles the signal.
+unsafe extern "C" fn on_signal(_signal: c_int, _info: *const SignalInfo, _context: *const c_void) {
+    handle(Request::Toggle);
 }
 
 /// `void gmon_calls_loaded(void)`: looks for functions in an object that the program has just loaded, if calls are
@@ -144,6 +170,7 @@ pub(super) fn after_fork_in_child(was_changing: bool) {
     }
     // SAFETY: null, or memory that is never freed; the child has one thread.
     let Some(state) = (unsafe { STATE.load(SeqCst).as_mut() }) else { return };
+    state.clock = Clock::START;
     state.intervals.restart();
     if was_changing {
         state.repair();
@@ -167,7 +194,7 @@ fn handle(request: Request<'_>) -> c_int {
         return report(Refusal::System);
     }
     if current().is_none() || !is_ours() || COUNTER.load(Relaxed) == 0 {
-        return -1;
+        return report(Refusal::NoProfile);
     }
     let Some(state) = state_or_new() else { return report(Refusal::NoMemory) };
     // A thread that is closing an object, or has just opened one, has the dynamic linker's lock, so no other thread
@@ -175,7 +202,7 @@ fn handle(request: Request<'_>) -> c_int {
     let has_lock = matches!(request, Request::Look) || mcount::is_closing();
     for _ in 0..MOMENTS {
         let mut result = None;
-        exclusively(NOBODY, &mut || {
+        let has_run = exclusively(NOBODY, &mut || {
             IS_CHANGING.store(true, SeqCst);
             if has_lock || CLOSING.load(SeqCst) == 0 {
                 // SAFETY: one thread at a time is here, and zeros are valid.
@@ -183,10 +210,11 @@ fn handle(request: Request<'_>) -> c_int {
             }
             IS_CHANGING.store(false, SeqCst);
         });
-        if let Some(result) = result {
-            return result;
+        match result {
+            Some(result) => return result,
+            None if !has_run => return report(Refusal::NoProfile),
+            None => a_moment(),
         }
-        a_moment();
     }
     report(Refusal::Closing)
 }
@@ -225,10 +253,23 @@ enum Refusal<'a> {
     NoMemory,
     /// Another thread is closing an object.
     Closing,
-    /// The system does not permit changes of code, or the runtime cannot make them there.
+    /// This runtime changes no code on this system.
     System,
-    /// The system does not permit that code is changed.
+    /// The process has no profile, or no more.
+    NoProfile,
+    /// The list of objects cannot be read.
+    NoObjects(Errno),
+    /// The code could not be changed.
     Forbidden(Errno),
+}
+
+impl From<NoRoomForList> for Refusal<'_> {
+    fn from(reason: NoRoomForList) -> Self {
+        match reason {
+            NoRoomForList::TooLong => Refusal::ListTooLong,
+            NoRoomForList::TooMany => Refusal::TooManyLists,
+        }
+    }
 }
 
 fn report(refusal: Refusal<'_>) -> c_int {
@@ -247,6 +288,8 @@ fn report(refusal: Refusal<'_>) -> c_int {
         Refusal::TooManyLists => say(&[WHAT, b"there were too many different lists of patterns"]),
         Refusal::NoMemory => say(&[WHAT, b"no memory near the program's code, or no permission to make code there"]),
         Refusal::System => say(&[WHAT, b"not on this system: compile with -pg"]),
+        Refusal::NoProfile => say(&[WHAT, b"the process is not profiled, or its profile is complete"]),
+        Refusal::NoObjects(error) => say_error(&[b"cannot count calls: cannot read the list of objects"], error),
         Refusal::Closing => say(&[WHAT, b"another thread is closing an object"]),
         Refusal::Forbidden(error) => say_error(&[b"cannot count calls: cannot change the program's code"], error),
     }
@@ -257,7 +300,7 @@ fn report(refusal: Refusal<'_>) -> c_int {
 fn put(out: &mut Writer) {
     // SAFETY: null, or memory that is never freed; this thread excludes all others.
     let Some(state) = (unsafe { STATE.load(SeqCst).as_ref() }) else { return };
-    let (modules, intervals, now) = (&state.modules, &state.intervals, since_start());
+    let (modules, intervals, now) = (&state.modules, &state.intervals, state.clock.now());
     out.part(SELECTIONS, |out| {
         for selection in 0..intervals.number_of_selections() {
             let mut number = 0;
@@ -268,7 +311,9 @@ fn put(out: &mut Writer) {
             let bit = 1 << selection;
             let mut functions = 0;
             modules.each_selected(bit, |_, _| functions += 1);
-            let mut encoder = SelectionEncoder::begin(out, intervals.list(selection), functions);
+            let mut name = Text::<LONGEST_LIST>::new();
+            intervals.push_name(selection, &mut name);
+            let mut encoder = SelectionEncoder::begin(out, name.as_bytes(), functions);
             modules.each_selected(bit, |object, address| {
                 encoder.function(out, side_file::place(object << objects::ADDRESS_BITS | address));
             });
@@ -292,136 +337,165 @@ impl State {
     }
 
     fn switch<'a>(&mut self, request: Request<'a>, memory: &OwnMemory) -> Result<(), Refusal<'a>> {
-        let mut list = Text::<LONGEST_LIST>::new();
-        let is_on = match request {
-            Request::Start(wanted) | Request::On(wanted) => {
-                list.push(wanted);
-                true
-            }
-            Request::Off(less) if less.is_empty() => false,
-            Request::Off(less) => {
-                if self.intervals.current().is_none() {
-                    return Ok(());
+        let current = self.intervals.current();
+        match (request, current) {
+            (Request::Start(list) | Request::On(list), _) => {
+                let is_start = matches!(request, Request::Start(_));
+                let look = self.look(memory);
+                let selection = self.intervals.selection(list, None)?;
+                self.select(selection, memory);
+                self.latest = selection + 1;
+                if !self.has_functions(selection) {
+                    return Err(self.why_none(look, list));
                 }
-                self.push_current(&mut list);
-                if list.as_bytes().is_empty() {
-                    list.push(b"*");
+                self.count(selection, is_start, memory)
+            }
+            (Request::Off(list), Some(current)) if !list.is_empty() => {
+                self.look(memory);
+                let selection = self.intervals.selection(list, Some(current))?;
+                self.select(selection, memory);
+                let selection = self.earlier_equal(selection);
+                if self.has_functions(selection) {
+                    self.count(selection, false, memory)
+                } else {
+                    self.switch_off(memory)
                 }
-                push_inverted(&mut list, less);
-                true
             }
-            Request::Toggle if self.intervals.current().is_some() => false,
-            Request::Toggle => {
-                list.push(self.latest.as_bytes());
-                true
+            (Request::Off(_) | Request::Toggle, Some(_)) => self.switch_off(memory),
+            (Request::Off(_) | Request::Look, None) => Ok(()),
+            (Request::Toggle, None) => {
+                let look = self.look(memory);
+                let selection = match self.latest.checked_sub(1) {
+                    Some(latest) => latest,
+                    None => self.intervals.selection(b"", None)?,
+                };
+                self.select(selection, memory);
+                if self.has_functions(selection) {
+                    self.count(selection, false, memory)
+                } else {
+                    Err(self.why_none(look, b"the list of patterns"))
+                }
             }
-            Request::Look => {
-                self.push_current(&mut list);
-                self.intervals.current().is_some()
+            (Request::Look, Some(current)) => {
+                self.look(memory);
+                self.select(current, memory);
+                self.apply(Some(current), memory).map_err(Refusal::Forbidden)
             }
-        };
-        if !list.is_whole() {
-            return Err(Refusal::ListTooLong);
         }
-        if !is_on {
-            if self.intervals.current().is_none() {
-                return Ok(());
-            }
-            // Ticks that are due came while calls were counted.
+    }
+
+    /// Counts the calls of a selection, and no others.
+    fn count<'a>(&mut self, selection: usize, is_start: bool, memory: &OwnMemory) -> Result<(), Refusal<'a>> {
+        self.latest = selection + 1;
+        let is_new = self.intervals.current() != Some(selection);
+        if is_new {
+            // Ticks that are due belong to the time until now.
             kernel::collect();
             self.end();
-            if HAS_CLOSED.swap(false, SeqCst) {
-                self.look(memory);
-            }
-            let applied = self.apply(None, memory).or_else(|_| {
-                // The program may have unmapped an object without `dlclose`.
-                self.look(memory);
-                self.apply(None, memory)
-            });
-            return applied.map_err(Refusal::Forbidden);
         }
-        let look = self.look(memory);
-        let had = self.intervals.current();
-        let selection = self.intervals.selection(list.as_bytes()).ok_or(Refusal::TooManyLists)?;
-        self.select(selection, memory);
-        let bit = 1 << selection;
-        if !self.modules.loaded().any(|module| module.sites.all().iter().any(|site| site.selections & bit != 0)) {
-            let has_sites = self.modules.loaded().next().is_some();
-            return match request {
-                // A program may load objects with such functions later.
-                Request::Look | Request::Off(_) => Ok(()),
-                Request::Start(list) | Request::On(list) if has_sites => Err(Refusal::NoFunction(list)),
-                _ if has_sites => Err(Refusal::NoFunction(b"the list of patterns")),
-                _ if look.has_other_room => Err(Refusal::OtherRoom),
-                _ if look.lacks_memory => Err(Refusal::NoMemory),
-                _ => Err(Refusal::NoRoom),
-            };
-        }
-        if had != Some(selection) {
-            self.end();
-        }
-        let applied = self.apply(Some(selection), memory);
-        if applied.is_err() {
-            // What was changed is changed back as far as possible.
+        if let Err(error) = self.apply(Some(selection), memory) {
             let _ = self.apply(None, memory);
             self.end();
-            return applied.map_err(Refusal::Forbidden);
+            return Err(Refusal::Forbidden(error));
         }
-        if had != Some(selection) {
+        if is_new {
             on_demand::set_source(put);
             count_while_counting_calls(true);
             // Before the start, there were no calls.
-            let now = if matches!(request, Request::Start(_)) { 0 } else { since_start() };
-            self.intervals.begin(selection, now);
+            self.intervals.begin(selection, if is_start { 0 } else { self.clock.now() });
         }
-        self.latest.clear();
-        self.latest.push(list.as_bytes());
         Ok(())
+    }
+
+    /// Counts no calls any more.
+    fn switch_off<'a>(&mut self, memory: &OwnMemory) -> Result<(), Refusal<'a>> {
+        kernel::collect();
+        self.end();
+        if HAS_CLOSED.swap(false, SeqCst) {
+            self.look(memory);
+        }
+        self.apply(None, memory).map_err(Refusal::Forbidden)
+    }
+
+    /// Whether any function is in a selection.
+    fn has_functions(&mut self, selection: usize) -> bool {
+        let bit = 1 << selection;
+        self.modules.loaded().any(|module| module.sites.all().iter().any(|site| site.selections & bit != 0))
+    }
+
+    /// Why a list selects no function.
+    fn why_none<'a>(&mut self, look: Look, list: &'a [u8]) -> Refusal<'a> {
+        match look {
+            _ if self.modules.loaded().next().is_some() => Refusal::NoFunction(list),
+            Look { error: Some(error), .. } => Refusal::NoObjects(error),
+            Look { has_other_room: true, .. } => Refusal::OtherRoom,
+            Look { lacks_memory: true, .. } => Refusal::NoMemory,
+            _ => Refusal::NoRoom,
+        }
+    }
+
+    /// An earlier selection with the functions of the last selection, which is then forgotten; or the last selection.
+    fn earlier_equal(&mut self, last: usize) -> usize {
+        let equal = (0..last).find(|other| self.modules.are_equal(1 << other, 1 << last));
+        let Some(equal) = equal.filter(|_| self.intervals.is_new(last)) else { return last };
+        self.modules.forget(1 << last);
+        self.intervals.forget(last);
+        equal
+    }
+
+    /// Makes the code what the wanted selection needs, whatever another thread had changed when it disappeared.
+    fn repair(&mut self) {
+        let wanted = self.wanted.checked_sub(1);
+        self.modules.forget_unfinished();
+        if let Ok(memory) = OwnMemory::open() {
+            let bit = wanted.map_or(0, |selection| 1 << selection);
+            self.modules.loaded().for_each(|module| module.sites.doubt(bit));
+            let _ = self.apply(wanted, &memory);
+            memory.close();
+        }
+        if let Some(wanted) = wanted.filter(|_| self.intervals.current().is_none()) {
+            self.intervals.begin(wanted, 0);
+            count_while_counting_calls(true);
+        }
     }
 
     /// Ends the current interval.
     fn end(&mut self) {
-        self.intervals.end(since_start());
+        self.intervals.end(self.clock.now());
         count_while_counting_calls(false);
     }
 
-    /// Appends the list of patterns whose functions' calls are being counted.
-    fn push_current(&self, list: &mut Text<LONGEST_LIST>) {
-        if let Some(selection) = self.intervals.current() {
-            list.push(self.intervals.list(selection));
-        }
-    }
-
-    /// Makes the code what the current selection wants, whatever another thread had changed when it disappeared.
-    fn repair(&mut self) {
-        let Ok(memory) = OwnMemory::open() else { return };
-        let current = self.intervals.current();
-        let bit = current.map_or(0, |selection| 1 << selection);
-        for module in self.modules.loaded() {
-            for site in module.sites.all_mut() {
-                (site.is_on, site.has_jump) = (site.selections & bit == 0, false);
-            }
-        }
-        let _ = self.apply(current, &memory);
-        memory.close();
-    }
-
     /// Looks for objects that were loaded or unloaded.
+    #[inline(never)]
     fn look(&mut self, memory: &OwnMemory) -> Look {
         // SAFETY: this is the thread that may write the file.
         unsafe {
             let _ = merge::look();
             objects::look_at_all();
         }
-        self.modules.look(&mut self.room, &mut self.piece, memory, COUNTER.load(Relaxed))
+        let look = self.modules.look(&mut self.room, &mut self.piece, memory, COUNTER.load(Relaxed));
+        if look.is_full {
+            say(&[
+                b"too many objects have functions with room at their entries: calls in some objects are not counted",
+            ]);
+        }
+        look
     }
 
     /// Looks up the functions of a selection in the objects in which that has not been done.
     fn select(&mut self, selection: usize, memory: &OwnMemory) {
+        let less_than = self.intervals.less_than(selection);
+        if let Some(from) = less_than {
+            // That selection is an earlier one.
+            self.select(from, memory);
+        }
         let (list, bit) = (self.intervals.list(selection), 1 << selection);
         for module in self.modules.loaded().filter(|module| module.known & bit == 0) {
             let file = if list.is_empty() { None } else { module.open(memory) };
             module.sites.select(file.as_ref(), list, bit);
+            if let Some(from) = less_than {
+                module.sites.subtract(bit, 1 << from);
+            }
             module.known |= bit;
             if let Some(file) = file {
                 file.close();
@@ -431,8 +505,20 @@ impl State {
 
     /// Changes the code so that the calls of a selection are counted, and no others.
     fn apply(&mut self, selection: Option<usize>, memory: &OwnMemory) -> Result<(), Errno> {
+        const TRIES: u32 = 3;
+        self.wanted = selection.map_or(0, |selection| selection + 1);
+        let bit = selection.map_or(0, |selection| 1 << selection);
         let code = OwnCode::open();
-        let result = self.change(selection.map_or(0, |selection| 1 << selection), &code, memory);
+        let mut result = self.change(bit, &code, memory);
+        for _ in 1..TRIES {
+            if result.is_ok() {
+                break;
+            }
+            // The program may have unmapped an object meanwhile, also by a `dlopen` that failed.
+            self.look(memory);
+            self.modules.loaded().for_each(|module| module.sites.doubt(bit));
+            result = self.change(bit, &code, memory);
+        }
         code.close();
         result
     }
@@ -467,8 +553,8 @@ impl State {
                     let Some(change) = site.room.on(step, record, thunks.thunk(number)) else { continue };
                     let at = record.wrapping_add(change.distance);
                     changes.change(at, change.bytes.get(..change.length).unwrap_or(&[]), limits)?;
-                    site.has_jump = true;
-                    // Only the last step lets the function count; a failure in an earlier step is undone as well.
+                    site.has_jump |= is_jump;
+                    // Only the last step lets the function count.
                     site.is_on = step + 1 == STEPS_ON;
                 }
                 changes.finish()?;
@@ -476,24 +562,5 @@ impl State {
             synchronize();
         }
         Ok(())
-    }
-}
-
-/// The nanoseconds since the start of the profile.
-fn since_start() -> u64 {
-    unix_time().saturating_sub(start_time())
-}
-
-/// Appends patterns that exclude what the patterns of `list` include.
-fn push_inverted(to: &mut Text<LONGEST_LIST>, list: &[u8]) {
-    for pattern in list.split(|byte| *byte == b',') {
-        to.push(b",");
-        match pattern.strip_prefix(b"!") {
-            Some(included) => to.push(included),
-            None => {
-                to.push(b"!");
-                to.push(pattern);
-            }
-        }
     }
 }

@@ -7,12 +7,16 @@ use super::object_file::ObjectFile;
 use super::region::Region;
 use super::sites::{Missing, Sites};
 use crate::objects::{ADDRESS_BITS, ELSEWHERE, PROGRAM, for_each_code, is_object, number, place};
-use crate::os::Mapping;
+use crate::os::{Errno, Mapping};
 use crate::os::{MapsRoom, OwnMemory, VDSO_PATH, path_of_file};
 use crate::text::Text;
 
-/// The largest number of objects.
+/// The largest number of objects with room.
 const MOST_MODULES: usize = 256;
+/// The number of objects without room that are remembered, so that they need not be read again.
+const MOST_IGNORED: usize = 1024;
+/// The number of regions that are kept until the next look.
+const MOST_RETIRED: usize = 64;
 
 /// An object.
 pub(super) struct Module {
@@ -38,12 +42,33 @@ pub(super) struct Module {
 /// The objects that were ever seen, one entry for each. Memory of zeros has none.
 pub(super) struct Modules {
     number: usize,
+    /// The number of entries that are complete: stored at the end of a look.
+    complete: usize,
+    /// The entry that is being replaced and 1; 0 for none.
+    replaced: usize,
     all: [Module; MOST_MODULES],
+    /// Objects without room, and where the next one is stored.
+    ignored: [File; MOST_IGNORED],
+    next_ignored: usize,
+    /// Thunks of objects that were unloaded. A handler may have found them before they were made unknown.
+    retired: [Region; MOST_RETIRED],
+}
+
+/// A mapped file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct File {
+    device: u64,
+    inode: u64,
+    base: usize,
 }
 
 /// What a look has found.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Look {
+    /// Why the list of objects could not be read.
+    pub(super) error: Option<Errno>,
+    /// Whether there are more objects with room than entries.
+    pub(super) is_full: bool,
     /// Whether an object has room of another form.
     pub(super) has_other_room: bool,
     /// Whether there was no memory for sites or thunks, or no permission to make code.
@@ -77,6 +102,7 @@ impl Modules {
     /// Looks for objects that were loaded or unloaded since the last look. The thunks call `counter`.
     pub(super) fn look(&mut self, room: &mut MapsRoom, piece: &mut Piece, memory: &OwnMemory, counter: usize) -> Look {
         let mut look = Look::default();
+        self.retired.iter_mut().for_each(Region::unmap);
         self.all.iter_mut().for_each(|module| module.is_seen = false);
         let first_new = self.number;
         let list = for_each_code(room, &mut |mapping: &Mapping<'_>, base: usize| {
@@ -94,7 +120,14 @@ impl Modules {
                 }
                 return;
             }
-            let Some(module) = self.all.get_mut(self.number) else { return };
+            let file = File { device: mapping.device, inode: mapping.inode, base };
+            if self.ignored.contains(&file) {
+                return;
+            }
+            let Some(module) = self.all.get_mut(self.number) else {
+                look.is_full = true;
+                return;
+            };
             self.number += 1;
             *module = Module {
                 object: ELSEWHERE,
@@ -115,13 +148,16 @@ impl Modules {
         if list != Ok(true) {
             // The list is not this process's.
             self.number = first_new;
+            look.error = list.err();
             return look;
         }
         for module in self.all.iter_mut().take(first_new).filter(|module| module.is_loaded) {
             if module.is_seen {
                 module.sites.look_again(memory, module.bias);
-            } else {
-                module.unload();
+            } else if module.sites.are_changed(memory, module.bias) != Some(true) {
+                // Otherwise the program has moved its code to other memory, and goes on executing the changes.
+                let retired = self.retired.iter_mut().find(|region| region.is_none());
+                module.unload(retired);
             }
         }
         // Objects without room are forgotten, so that objects that are loaded later have entries.
@@ -130,7 +166,16 @@ impl Modules {
             let Some(module) = self.all.get_mut(index) else { break };
             match module.examine(piece, memory) {
                 Ok(()) => {}
-                Err(Missing::Room) => continue,
+                // The next look sees the object again.
+                Err(Missing::Relocation) => continue,
+                Err(Missing::Room) => {
+                    let file = File { device: module.device, inode: module.inode, base: module.base };
+                    if let Some(place) = self.ignored.get_mut(self.next_ignored % MOST_IGNORED) {
+                        *place = file;
+                        self.next_ignored += 1;
+                    }
+                    continue;
+                }
                 Err(Missing::RoomBeforeFunctions) => {
                     look.has_other_room = true;
                     continue;
@@ -143,14 +188,50 @@ impl Modules {
             match Region::make(room, &module.sites, module.bias, module.code, counter) {
                 Some(thunks) => module.thunks = thunks,
                 None => {
+                    module.sites.free();
                     look.lacks_memory = true;
                     continue;
                 }
             }
             kept = self.keep(index, kept);
         }
+        for module in self.all.iter_mut().take(self.number).skip(kept) {
+            module.is_loaded = false;
+            module.sites = Sites::NONE;
+        }
         self.number = kept;
+        self.complete = kept;
         look
+    }
+
+    /// Forgets the entries on which another thread was working, in the child of a fork.
+    pub(super) fn forget_unfinished(&mut self) {
+        self.number = self.complete;
+        if let Some(module) = self.replaced.checked_sub(1).and_then(|index| self.all.get_mut(index)) {
+            module.is_loaded = false;
+            module.sites = Sites::NONE;
+        }
+        self.replaced = 0;
+    }
+
+    /// Whether two selections have the same functions.
+    pub(super) fn are_equal(&self, bit: u32, other: u32) -> bool {
+        let are_both_known =
+            |module: &&Module| module.is_loaded && module.known & bit != 0 && module.known & other != 0;
+        let is_equal = |module: &Module| {
+            let mut sites = module.sites.all().iter();
+            sites.all(|site| (site.selections & bit != 0) == (site.selections & other != 0))
+        };
+        let all = || self.all.iter().take(self.number).filter(|module| module.is_loaded);
+        all().all(|module| are_both_known(&module) && is_equal(module))
+    }
+
+    /// Forgets a selection.
+    pub(super) fn forget(&mut self, bit: u32) {
+        for module in self.all.iter_mut().take(self.number) {
+            module.known &= !bit;
+            module.sites.all_mut().iter_mut().for_each(|site| site.selections &= !bit);
+        }
     }
 
     /// Keeps the new object at `index`: in the entry of an object that was loaded before, or at `kept`. The result is
@@ -163,6 +244,7 @@ impl Modules {
         };
         let earlier = self.all.iter().take(kept).position(is_same);
         let place = earlier.unwrap_or(kept);
+        self.replaced = place + 1;
         if place != index
             && let Ok([to, from]) = self.all.get_disjoint_mut([place, index])
         {
@@ -173,7 +255,10 @@ impl Modules {
                 from.known = to.known;
             }
             core::mem::swap(to, from);
+            from.sites.free();
+            from.is_loaded = false;
         }
+        self.replaced = 0;
         if earlier.is_some() { kept } else { kept + 1 }
     }
 }
@@ -209,9 +294,14 @@ impl Module {
         path.as_c_str().and_then(of_path).or_else(program)
     }
 
-    fn unload(&mut self) {
+    /// Makes the object an unloaded one. Its thunks become those of `retired`, if there is room.
+    fn unload(&mut self, retired: Option<&mut Region>) {
         self.is_loaded = false;
-        self.thunks.free();
+        self.thunks.retire();
+        if let Some(place) = retired {
+            *place = self.thunks;
+        }
+        self.thunks = Region::NONE;
         self.sites.forget_changes();
     }
 }

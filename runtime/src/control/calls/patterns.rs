@@ -11,10 +11,10 @@ use crate::text::Text;
 /// The longest name in readable form that is compared.
 const LONGEST_NAME: usize = 256;
 
-/// Whether a list of patterns selects a function with one of these names. An empty list, and the list `on`, select all
-/// functions. A function without any name is only selected where all others are.
+/// Whether a list of patterns selects a function with this name in the symbol table. An empty list selects all functions.
+/// A function without a name is selected if the list begins by excluding others, or has the pattern `*`.
 pub(super) fn selects(list: &[u8], symbol: Option<&[u8]>) -> bool {
-    if list.is_empty() || list == b"on" {
+    if list.is_empty() {
         return true;
     }
     let readable = symbol.and_then(readable);
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_last_pattern_that_matches_decides() {
-        assert!(is_selected("", "f") && is_selected("on", "f"));
+        assert!(is_selected("", "f") && !is_selected("on", "f"));
         assert!(is_selected("f,g", "g") && !is_selected("f,g", "h"));
         assert!(!is_selected("parse_*,!parse_debug", "parse_debug"));
         assert!(is_selected("!parse_debug,parse_*", "parse_debug"));

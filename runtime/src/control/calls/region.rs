@@ -36,10 +36,9 @@ impl Region {
     ) -> Option<Region> {
         let thunks = ISLAND_SIZE + sites.len() * THUNK_SIZE;
         let size = (thunks + size_of::<Tables>()).next_multiple_of(LARGEST_PAGE);
-        let at = free_space(room, (start, end), size)?;
-        if !map_at(at, size) {
-            return None;
-        }
+        // Another thread may map memory at the same place.
+        const TRIES: usize = 3;
+        let at = (0..TRIES).find_map(|_| free_space(room, (start, end), size).filter(|at| map_at(*at, size)))?;
         let region = Region { start: at, size };
         let write = |address: usize, bytes: &[u8]| {
             let place: *mut u8 = ptr::with_exposed_provenance_mut(address);
@@ -61,7 +60,7 @@ impl Region {
         unsafe { ptr::with_exposed_provenance_mut::<Tables>(tables).write_volatile(Tables::at(tables)) };
         make_visible(at, size);
         // SAFETY: nobody else knows the memory; the tables are complete.
-        if unsafe { make_executable(at, size).is_err() || !publish(at, tables) } {
+        if unsafe { make_executable(at, size).is_err() || !publish(at, tables, (start, end)) } {
             return region.give_up();
         }
         Some(region)
@@ -72,24 +71,29 @@ impl Region {
         self.start + ISLAND_SIZE + number * THUNK_SIZE
     }
 
-    fn give_up(self) -> Option<Region> {
+    fn give_up(mut self) -> Option<Region> {
         self.unmap();
         None
     }
 
-    fn unmap(self) {
+    /// Whether there are no thunks.
+    pub(super) fn is_none(&self) -> bool {
+        self.size == 0
+    }
+
+    /// Makes the thunks of an object that was unloaded unknown to new walks.
+    pub(super) fn retire(&self) {
         if self.size > 0 {
-            // SAFETY: mapped by `make`, and nobody uses the memory any more.
-            unsafe { unmap(ptr::with_exposed_provenance_mut(self.start), self.size) };
+            forget(self.start);
         }
     }
 
-    /// Frees the thunks of an object that was unloaded.
-    pub(super) fn free(&mut self) {
+    /// Frees the thunks, after walks that may have found them.
+    pub(super) fn unmap(&mut self) {
         if self.size > 0 {
-            forget(self.start);
             contexts::wait_for_walks();
-            self.unmap();
+            // SAFETY: mapped by `make`, and nobody uses the memory any more.
+            unsafe { unmap(ptr::with_exposed_provenance_mut(self.start), self.size) };
         }
         *self = Region::NONE;
     }
@@ -116,7 +120,10 @@ fn free_space(room: &mut MapsRoom, (start, end): (usize, usize), size: usize) ->
         Some(())
     };
     for_each_mapping(room, |mapping| {
-        look(behind, mapping.start);
+        // The stack grows downwards.
+        if mapping.path != b"[stack]" {
+            look(behind, mapping.start);
+        }
         behind = mapping.end;
     })
     .ok()?;

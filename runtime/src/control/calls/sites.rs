@@ -5,8 +5,8 @@ use core::slice;
 use super::changes::Piece;
 use super::object_file::ObjectFile;
 use super::patterns;
-use crate::arch::entry_room::{LABEL, ROOM_SIZE, Room, TELLS_ROOM_BY_TABLES};
-use crate::os::{OwnMemory, PAGE, map};
+use crate::arch::entry_room::{LABELS, ROOM_SIZE, Room, TELLS_ROOM_BY_TABLES};
+use crate::os::{OwnMemory, PAGE, map, unmap};
 
 /// The section in which compilers list the room of functions.
 const RECORDS: &[u8] = b"__patchable_function_entries";
@@ -16,8 +16,6 @@ const INDEX: &[u8] = b".eh_frame_hdr";
 const AT_ONCE: usize = 512;
 /// An upper bound of the number of sites of an object.
 const MOST_SITES: usize = 1 << 24;
-/// How far the first address of a function may be from its record.
-const FARTHEST_LABEL: usize = 8;
 
 /// A function with room at its entry.
 #[derive(Clone, Copy)]
@@ -37,6 +35,8 @@ pub(super) struct Site {
 pub(super) struct Sites {
     start: *mut Site,
     number: usize,
+    /// The number of sites for which there is memory.
+    capacity: usize,
 }
 
 /// Why an object has no sites.
@@ -46,12 +46,14 @@ pub(super) enum Missing {
     Room,
     /// The compiler made room of another form.
     RoomBeforeFunctions,
+    /// The dynamic linker has not relocated the object yet.
+    Relocation,
     Memory,
 }
 
 impl Sites {
     /// No sites.
-    pub(super) const NONE: Sites = Sites { start: core::ptr::null_mut(), number: 0 };
+    pub(super) const NONE: Sites = Sites { start: core::ptr::null_mut(), number: 0, capacity: 0 };
 
     pub(super) fn len(&self) -> usize {
         self.number
@@ -84,7 +86,8 @@ impl Sites {
         if place.is_null() {
             return Err(Missing::Memory);
         }
-        let mut sites = Sites { start: place.cast(), number: 0 };
+        let mut sites = Sites { start: place.cast(), number: 0, capacity: number };
+        let mut are_relocated = true;
         file.named(RECORDS, |section| {
             for_each_word(memory, bias.wrapping_add(section.address), section.size, |record| {
                 if sites.number < number && start <= record && record.wrapping_add(ROOM_SIZE) <= end {
@@ -98,18 +101,32 @@ impl Sites {
                     // SAFETY: there is room for `number` sites.
                     unsafe { sites.start.add(sites.number).write(site) };
                     sites.number += 1;
+                } else {
+                    are_relocated = false;
                 }
             });
         });
         sort(sites.all_mut());
         sites.look_at_code(memory, piece, bias);
-        if sites.number == 0 {
-            return Err(Missing::Room);
+        let first = sites.all().first().copied();
+        let missing = match first {
+            // The records are addresses that another thread may be relocating.
+            _ if !are_relocated => Missing::Relocation,
+            None => Missing::Room,
+            Some(first) if starts_function(file, memory, bias, first.record) => Missing::RoomBeforeFunctions,
+            Some(_) => return Ok(sites),
+        };
+        sites.free();
+        Err(missing)
+    }
+
+    /// Frees the memory of the sites.
+    pub(super) fn free(&mut self) {
+        if self.capacity > 0 {
+            // SAFETY: mapped by `find` with this size; this is the only reference to the sites.
+            unsafe { unmap(self.start.cast(), self.capacity * size_of::<Site>()) };
         }
-        if sites.all().first().is_some_and(|site| starts_function(file, memory, bias, site.record)) {
-            return Err(Missing::RoomBeforeFunctions);
-        }
-        Ok(sites)
+        *self = Sites::NONE;
     }
 
     /// Keeps the sites whose code is room of the expected form.
@@ -134,10 +151,32 @@ impl Sites {
 
     /// Forgets what was changed if the code is as compilers make it: the object was loaded anew at the same address.
     pub(super) fn look_again(&mut self, memory: &OwnMemory, bias: usize) {
-        let changed = self.all().iter().find(|site| site.has_jump);
-        let code = changed.and_then(|site| memory.read::<ROOM_SIZE>(bias.wrapping_add(site.record)));
-        if code.is_some_and(|code| Room::of(&code).is_some()) {
+        if self.are_changed(memory, bias) == Some(false) {
             self.forget_changes();
+        }
+    }
+
+    /// Whether code has the changes that were made there; `None` if none were made, or the code cannot be read.
+    pub(super) fn are_changed(&self, memory: &OwnMemory, bias: usize) -> Option<bool> {
+        let changed = self.all().iter().find(|site| site.is_on || site.has_jump)?;
+        let code = memory.read::<ROOM_SIZE>(bias.wrapping_add(changed.record))?;
+        Some(Room::of(&code) != Some(changed.room))
+    }
+
+    /// Lets the next change write each site, because nobody knows which changes were made. The calls of the selection
+    /// `bit` will be counted.
+    pub(super) fn doubt(&mut self, bit: u32) {
+        for site in self.all_mut() {
+            (site.is_on, site.has_jump) = (site.selections & bit == 0, false);
+        }
+    }
+
+    /// Removes the functions of the selection `bit` from the functions of the selection `from`; the selection `bit` then
+    /// has the rest.
+    pub(super) fn subtract(&mut self, bit: u32, from: u32) {
+        for site in self.all_mut() {
+            let is_left = site.selections & from != 0 && site.selections & bit == 0;
+            site.selections = if is_left { site.selections | bit } else { site.selections & !bit };
         }
     }
 
@@ -152,7 +191,7 @@ impl Sites {
         for site in self.all_mut() {
             site.selections = if selects_unnamed { site.selections | bit } else { site.selections & !bit };
         }
-        if list.is_empty() || list == b"on" {
+        if list.is_empty() {
             return;
         }
         let Some(file) = file else { return };
@@ -170,10 +209,12 @@ impl Sites {
 
     /// The site of the function at a link-time address.
     fn at(&mut self, address: usize) -> Option<&mut Site> {
-        let behind = self.all().partition_point(|site| site.record <= address.wrapping_add(FARTHEST_LABEL / 2));
-        let site = self.all_mut().get_mut(behind.checked_sub(1)?)?;
-        (address.wrapping_add(FARTHEST_LABEL / 2).wrapping_sub(site.record) <= FARTHEST_LABEL + FARTHEST_LABEL / 2)
-            .then_some(site)
+        let index = LABELS.iter().find_map(|distance| {
+            let record = address.wrapping_sub(*distance);
+            let index = self.all().partition_point(|site| site.record < record);
+            self.all().get(index).filter(|site| site.record == record).map(|_| index)
+        });
+        self.all_mut().get_mut(index?)
     }
 }
 
@@ -229,7 +270,7 @@ fn starts_function(file: &ObjectFile, memory: &OwnMemory, bias: usize, record: u
     file.named(INDEX, |section| index = Some(bias.wrapping_add(section.address)));
     let Some(index) = index else { return false };
     let has = |address: usize| has_function(memory, index, bias.wrapping_add(address));
-    has(record) == Some(true) && has(record.wrapping_add(LABEL)) == Some(false)
+    has(record) == Some(true) && LABELS.iter().all(|distance| has(record.wrapping_add(*distance)) == Some(false))
 }
 
 /// Whether an index of unwind tables has a function at an address; `None` if the index has another form.
@@ -293,12 +334,13 @@ mod tests {
     #[test]
     fn a_site_is_found_by_the_address_of_its_function() {
         let site = |record| Site { record, selections: 0, room: Room::NONE, is_on: false, has_jump: false };
-        let all = Box::leak(Box::new([site(0x100), site(0x120), site(0x140)]));
-        let mut sites = Sites { start: all.as_mut_ptr(), number: 3 };
+        // An empty function of three bytes is between two records.
+        let all = Box::leak(Box::new([site(0x100), site(0x108), site(0x140)]));
+        let mut sites = Sites { start: all.as_mut_ptr(), number: 3, capacity: 3 };
+        let label = LABELS[0];
         let mut at = |address| sites.at(address).map(|site| site.record);
-        assert_eq!(
-            [at(0x105), at(0x100), at(0x108), at(0x110), at(0x125)],
-            [0x100, 0x100, 0x100, 0, 0x120].map(|record| (record != 0).then_some(record))
-        );
+        let found = [0x100, 0x108, 0x140].map(|record| at(record + label));
+        assert_eq!(found, [Some(0x100), Some(0x108), Some(0x140)]);
+        assert_eq!([at(0x120 + label), at(0x110 + label)], [None, None]);
     }
 }

@@ -6,7 +6,7 @@
 
 use core::ffi::{c_int, c_long};
 
-use crate::control::{get_ready, hold, hold_files, is_in_file, is_ours, is_profiled, snapshot, write_snapshot};
+use crate::control::{calls, get_ready, hold, hold_files, is_in_file, is_ours, is_profiled, snapshot, write_snapshot};
 use crate::kernel::system;
 use crate::message::say;
 use crate::os::{
@@ -189,6 +189,7 @@ fn expect_filter(wanted: Wanted, for_all: bool) -> Option<Prepared> {
     // Signals must not be blocked here: the filter may refuse to unblock them.
     let stopped = !system::can_sample(permits) && {
         snapshot::unwatch();
+        calls::unwatch();
         system::stop_for_good(|| mcount::run_clocks(false))
     };
     if stopped && is_profiled() {
@@ -205,6 +206,7 @@ impl Prepared {
     fn withdraw(self) {
         self.filter.withdraw();
         snapshot::watch_again();
+        calls::watch_again();
         exits::watch_again(self.unwatched);
         if self.stopped {
             system::go_on_again();

@@ -125,7 +125,7 @@ unsafe extern "C" fn mcount() {
 
 /// Records the call of a function whose calls are counted on demand. A thunk calls this: see
 /// [`crate::arch::entry_room`]. x9 has the return address of the function, and x30 points to the thunk's branch, whose
-/// target is selfpc. Of the other registers, x10 to x17 are free.
+/// target is selfpc. Of the other registers, x10 to x14 and x16 are free.
 #[unsafe(naked)]
 unsafe extern "C" fn called() {
     naked_asm!(
@@ -166,8 +166,8 @@ unsafe extern "C" fn called() {
         "2:  add     x12, x12, #24",
         "    cbnz    x14, 1b",
         // `miss` changes the registers that a C function may change.
-        "    stp     x29, x9, [sp, #-112]!",
-        ".cfi_adjust_cfa_offset 112",
+        "    stp     x29, x9, [sp, #-128]!",
+        ".cfi_adjust_cfa_offset 128",
         ".cfi_rel_offset x29, 0",
         ".cfi_rel_offset x30, 8",
         "    mov     x29, sp",
@@ -176,7 +176,8 @@ unsafe extern "C" fn called() {
         "    stp     x4, x5, [sp, #48]",
         "    stp     x6, x7, [sp, #64]",
         "    stp     x8, x16, [sp, #80]",
-        "    str     x18, [sp, #96]",
+        "    stp     x15, x17, [sp, #96]",
+        "    str     x18, [sp, #112]",
         "    mov     x0, x11",
         "    mov     x1, x10",
         "    bl      {miss}",
@@ -185,9 +186,10 @@ unsafe extern "C" fn called() {
         "    ldp     x4, x5, [sp, #48]",
         "    ldp     x6, x7, [sp, #64]",
         "    ldp     x8, x16, [sp, #80]",
-        "    ldr     x18, [sp, #96]",
-        "    ldp     x29, x9, [sp], #112",
-        ".cfi_adjust_cfa_offset -112",
+        "    ldp     x15, x17, [sp, #96]",
+        "    ldr     x18, [sp, #112]",
+        "    ldp     x29, x9, [sp], #128",
+        ".cfi_adjust_cfa_offset -128",
         ".cfi_restore x29",
         ".cfi_register x30, x9",
         "    b       3b",

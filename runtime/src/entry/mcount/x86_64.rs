@@ -89,10 +89,11 @@ macro_rules! lookup {
             $frompc_pushed,
             $frompc,
             "    mov     rcx, [rsp]\n",
+            "",
         )
     };
-    // As above; the code that makes r11 selfpc, before rax is pushed and after; the code for the home; and the code
-    // that makes rcx selfpc, which may change rax.
+    // As above; the code that makes r11 selfpc, before rax is pushed and after; the code for the home; the code that
+    // makes rcx selfpc, which may change rax; and code before each return.
     (
         $first:literal,
         $selfpc:expr,
@@ -100,7 +101,8 @@ macro_rules! lookup {
         $home:expr,
         $frompc_pushed:literal,
         $frompc:literal,
-        $selfpc_late:expr $(,)?
+        $selfpc_late:expr,
+        $leave:expr $(,)?
     ) => {
         concat!(
             ".p2align 6\n",
@@ -131,7 +133,9 @@ macro_rules! lookup {
             "    inc     qword ptr [rax + 16]\n",
             "    pop     rax\n",
             ".cfi_adjust_cfa_offset -8\n",
-            "3:  ret\n",
+            "3:\n",
+            $leave,
+            "    ret\n",
             // The first slot has another arc. From here on, frompc is in rax and selfpc in rcx. The old values of rax
             // and rcx are in the red zone, which signal handlers do not change.
             ".cfi_adjust_cfa_offset 8\n",
@@ -154,6 +158,7 @@ macro_rules! lookup {
             "    inc     qword ptr [r11 + 16]\n",
             "    mov     rax, [rsp - 8]\n",
             "    mov     rcx, [rsp - 16]\n",
+            $leave,
             "    ret\n",
             // Before start-up has finished there may be no TLS yet (resolvers of indirect functions run that early).
             "4:  cmp     dword ptr [rip + {recording}], 1\n", // 0: no, 1: yes, 2: at link-time addresses
@@ -213,17 +218,46 @@ unsafe extern "C" fn __fentry__() {
     )
 }
 
+/// Saves the registers that a C function may change, calls [`miss`], and restores the registers.
+macro_rules! save_and_miss {
+    () => {
+        concat!(
+            "    mov     rbp, rsp\n",
+            ".cfi_def_cfa_register rbp\n",
+            "    push    rdx\n",
+            "    push    rsi\n",
+            "    push    rdi\n",
+            "    push    r8\n",
+            "    push    r9\n",
+            "    push    r10\n",
+            "    and     rsp, -16\n", // compilers may call mcount with rsp off by 8
+            "    cld\n",
+            "    mov     rdi, rax\n",
+            "    mov     rsi, rcx\n",
+            "    call    {miss}\n",
+            "    mov     rdx, [rbp - 8]\n",
+            "    mov     rsi, [rbp - 16]\n",
+            "    mov     rdi, [rbp - 24]\n",
+            "    mov     r8, [rbp - 32]\n",
+            "    mov     r9, [rbp - 40]\n",
+            "    mov     r10, [rbp - 48]\n",
+            "    mov     rsp, rbp\n",
+            ".cfi_def_cfa_register rsp\n",
+        )
+    };
+}
+
 /// As [`home`], for [`called`], where selfpc is not on the stack. The red zone keeps selfpc.
 #[cfg(feature = "preload")]
 macro_rules! home_of_called {
     () => {
         concat!(
-            "    mov     [rsp - 16], r11\n",
+            "    mov     [rsp - 32], r11\n",
             "    mov     r11, [rip + gmon_thread@gottpoff]\n",
             "    and     eax, dword ptr fs:[r11]\n",
             "    lea     eax, [rax + 2*rax]\n",
             "    add     rax, qword ptr fs:[r11 + 8]\n",
-            "    mov     r11, [rsp - 16]\n",
+            "    mov     r11, [rsp - 32]\n",
         )
     };
 }
@@ -236,15 +270,21 @@ macro_rules! home_of_called {
 }
 
 /// Records the call of a function whose calls are counted on demand. A thunk calls this: see
-/// [`crate::arch::entry_room`]. r11 is selfpc. The return address points to the thunk's jump, whose target is selfpc
-/// too.
+/// [`crate::arch::entry_room`]. The return address points to the thunk's jump, whose target is selfpc.
+///
+/// r11 is not free here: a compiler that knows the called function may use r11 across the call. The red zone has its
+/// value at rsp - 32.
 #[unsafe(naked)]
 unsafe extern "C" fn called() {
     naked_asm!(
         lookup!(
+            "    mov     [rsp - 32], r11\n",
             "",
-            "",
-            "",
+            concat!(
+                "    mov     r11, [rsp + 8]\n",
+                "    movsxd  rax, dword ptr [r11 + 1]\n",
+                "    lea     r11, [r11 + rax + 5]\n",
+            ),
             home_of_called!(),
             "[rsp + 16]",
             "[rsp + 8]",
@@ -253,13 +293,42 @@ unsafe extern "C" fn called() {
                 "    movsxd  rax, dword ptr [rcx + 1]\n",
                 "    lea     rcx, [rcx + rax + 5]\n",
             ),
+            "    mov     r11, [rsp - 32]\n",
         ),
         as_run = sym RECORDING_AS_RUN,
         factor = const FACTOR,
         recording = sym RECORDING,
         bias = sym RECORDED_BIAS,
         own = sym OWN_WORD,
-        miss = sym mcount_miss,
+        miss = sym called_miss,
+    )
+}
+
+/// As [`mcount_miss`], for [`called`]: r11 is saved at rsp - 32.
+#[unsafe(naked)]
+unsafe extern "C" fn called_miss() {
+    naked_asm!(
+        ".cfi_startproc",
+        "    sub     rsp, 32", // r11, a word without meaning, rcx, and rax become part of the frame
+        ".cfi_adjust_cfa_offset 32",
+        "    push    rbp",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset rbp, 0",
+        save_and_miss!(),
+        "    pop     rbp",
+        ".cfi_adjust_cfa_offset -8",
+        ".cfi_restore rbp",
+        "    pop     r11",
+        ".cfi_adjust_cfa_offset -8",
+        "    add     rsp, 8",
+        ".cfi_adjust_cfa_offset -8",
+        "    pop     rcx",
+        ".cfi_adjust_cfa_offset -8",
+        "    pop     rax",
+        ".cfi_adjust_cfa_offset -8",
+        "    ret",
+        ".cfi_endproc",
+        miss = sym miss,
     )
 }
 
@@ -338,27 +407,7 @@ unsafe extern "C" fn mcount_miss() {
         "    push    rbp",
         ".cfi_adjust_cfa_offset 8",
         ".cfi_rel_offset rbp, 0",
-        "    mov     rbp, rsp",
-        ".cfi_def_cfa_register rbp",
-        "    push    rdx",
-        "    push    rsi",
-        "    push    rdi",
-        "    push    r8",
-        "    push    r9",
-        "    push    r10",
-        "    and     rsp, -16", // compilers may call mcount with rsp off by 8
-        "    cld",
-        "    mov     rdi, rax",
-        "    mov     rsi, rcx",
-        "    call    {miss}",
-        "    mov     rdx, [rbp - 8]",
-        "    mov     rsi, [rbp - 16]",
-        "    mov     rdi, [rbp - 24]",
-        "    mov     r8, [rbp - 32]",
-        "    mov     r9, [rbp - 40]",
-        "    mov     r10, [rbp - 48]",
-        "    mov     rsp, rbp",
-        ".cfi_def_cfa_register rsp",
+        save_and_miss!(),
         "    pop     rbp",
         ".cfi_adjust_cfa_offset -8",
         ".cfi_restore rbp",

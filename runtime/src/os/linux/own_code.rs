@@ -63,8 +63,9 @@ impl OwnCode {
     /// The code must be this process's, and may not be unmapped meanwhile. Threads may execute the code before, after,
     /// and during the change.
     pub(crate) unsafe fn write(&self, address: usize, bytes: &[u8]) -> Result<(), Errno> {
-        if let Some(file) = self.file {
-            return file.write_all_at(bytes, address);
+        // A kernel may permit the file to be opened, and refuse the write.
+        if self.file.is_some_and(|file| file.write_all_at(bytes, address).is_ok()) {
+            return Ok(());
         }
         // SAFETY: the code stays executable.
         let pages = unsafe { permit(address, bytes.len()) }?;

@@ -46,7 +46,7 @@ pub(crate) mod entry_room {
     pub(crate) const THUNK_SIZE: usize = 16;
     pub(crate) const ISLAND_SIZE: usize = 16;
     pub(crate) const REACH: usize = 1 << 30;
-    pub(crate) const LABEL: usize = 0;
+    pub(crate) const LABELS: &[usize] = &[0];
     pub(crate) const TELLS_ROOM_BY_TABLES: bool = false;
     pub(crate) const JUMP_IN_THUNK: usize = 8;
     pub(crate) const STEPS_ON: usize = 1;
@@ -55,7 +55,7 @@ pub(crate) mod entry_room {
     pub(crate) const RETURN_ADDRESS_COLUMN: u8 = 1;
     pub(crate) const DATA_ALIGNMENT: u8 = 0x78;
 
-    #[derive(Clone, Copy)]
+    #[derive(Clone, Copy, PartialEq)]
     pub(crate) struct Room;
 
     pub(crate) struct Change {

@@ -17,4 +17,10 @@ gmon_loaded:
     .cfi_endproc
     .size   gmon_loaded, . - gmon_loaded
     .type   gmon_loaded, %function
+// This code permits branch target identification and pointer authentication.
+    .section .note.gnu.property, "a", %note
+    .balign 8
+    .long   4, 16, 5
+    .asciz  "GNU"
+    .long   0xc0000000, 4, 3, 0
     .section .note.GNU-stack, "", %progbits

@@ -16,4 +16,10 @@ gmon_loaded:
     .cfi_endproc
     .size   gmon_loaded, . - gmon_loaded
     .type   gmon_loaded, @function
+# This code permits indirect branch tracking and shadow stacks.
+    .section .note.gnu.property, "a", @note
+    .balign 8
+    .long   4, 16, 5
+    .asciz  "GNU"
+    .long   0xc0000002, 4, 3, 0
     .section .note.GNU-stack, "", @progbits
