@@ -1,5 +1,5 @@
-/* Switches the counting of the calls of 50,000 functions on and off: switch TIMES THREADS. The threads call the functions
-   meanwhile. Prints milliseconds: the first time, and the medians of switching on and off. */
+/* Switches the counting of the calls of 50,000 functions on and off: switch TIMES THREADS. The threads call the
+   functions meanwhile. Prints milliseconds: the first time, and the medians of switching on and off. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,7 +17,8 @@ closure_trait! {
 }
 
 /// Runs `work`, which writes the file, in one thread at a time, and then sets `writer` to `after`. Does nothing once
-/// the file is complete, and returns false. Signals are blocked: a second fatal signal would otherwise leave half a file.
+/// the file is complete, and returns false. Signals are blocked: a second fatal signal would otherwise leave half a
+/// file.
 pub(super) fn exclusively(after: usize, work: &mut dyn Work) -> bool {
     let blocked = try_to_block_signals().ok();
     let is_writer = become_writer();

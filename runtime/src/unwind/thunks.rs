@@ -54,8 +54,8 @@ static REGIONS: Inherited<Regions> = Inherited::new(
 
 /// The tables of a region: the index that linkers write as `.eh_frame_hdr`, and `.eh_frame`.
 ///
-/// The one rule is that of the thunks. The rule holds for all addresses in reach, because the jumps to the thunks are before
-/// functions, where no other table has a rule.
+/// The one rule is that of the thunks. The rule holds for all addresses in reach, because the jumps to the thunks are
+/// before functions, where no other table has a rule.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Tables {
@@ -113,8 +113,8 @@ impl Tables {
     }
 }
 
-/// Makes the region whose thunks end at `end` known to walks; false if there are too many regions. The thunks count calls
-/// of functions in `code`.
+/// Makes the region whose thunks end at `end` known to walks; false if there are too many regions. The thunks count
+/// calls of functions in `code`.
 ///
 /// # Safety
 ///
@@ -173,8 +173,8 @@ fn are_there() -> bool {
 }
 
 /// The address to which ticks at an interrupted instruction belong: for a thunk and the jump to a thunk, an address in
-/// the function whose call is being counted. `is_there` says whether the code at the address is certainly there; otherwise
-/// the code is not read. Async-signal-safe.
+/// the function whose call is being counted. `is_there` says whether the code at the address is certainly there;
+/// otherwise the code is not read. Async-signal-safe.
 #[inline]
 pub(crate) fn owner_of_interrupted(pc: usize, is_there: impl FnOnce() -> bool) -> usize {
     if are_there() { owner(pc, is_there()) } else { pc }

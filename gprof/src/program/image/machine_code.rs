@@ -53,8 +53,8 @@ impl Machine {
         }
     }
 
-    /// Whether these bytes end with the nops at the entry of a function that a runtime changes to count the calls of the
-    /// function on demand (`-fpatchable-function-entry=7,5`, or 4,2 on AArch64). gcc makes two nops on x86-64, and
+    /// Whether these bytes end with the nops at the entry of a function that a runtime changes to count the calls of
+    /// the function on demand (`-fpatchable-function-entry=7,5`, or 4,2 on AArch64). gcc makes two nops on x86-64, and
     /// clang one of two bytes.
     #[must_use]
     pub(super) fn ends_with_room(self, code: &[u8]) -> bool {

@@ -7,8 +7,9 @@ const PIECE: usize = 1 << 16;
 /// A larger distance between two changes is not written.
 const LARGEST_GAP: usize = 1 << 13;
 
-/// Collects changes of code in the order of addresses. The bytes between two changes are written too, and keep their
-/// values, unless each write makes system calls of its own.
+/// Collects changes of code in the order of addresses. All bytes from the first change to the last one are written in
+/// one system call; bytes that do not change keep their values. If each write takes several system calls, only changed
+/// bytes are written.
 pub(super) struct Changes<'a> {
     code: &'a OwnCode,
     memory: &'a OwnMemory,

@@ -58,8 +58,8 @@ impl Intervals {
         self.selections.get(selection)?.less_than.checked_sub(1)
     }
 
-    /// The selection with a list of patterns, which may be new. With `less_than`, the functions of the list are left out
-    /// of that selection.
+    /// The selection with a list of patterns, which may be new. With `less_than`, the functions of the list are left
+    /// out of that selection.
     pub(super) fn selection(&mut self, list: &[u8], less_than: Option<usize>) -> Result<usize, NoRoomForList> {
         let less_than = less_than.map_or(0, |selection| selection + 1);
         let is_same = |selection: &Selection| (selection.list.as_bytes(), selection.less_than) == (list, less_than);

@@ -85,7 +85,7 @@ impl Modules {
     pub(super) fn each_selected(&self, bit: u32, mut each: impl FnMut(usize, usize)) {
         let all = || self.all.iter().take(self.number);
         let mut last = None;
-        // There are few objects. One that is loaded twice has one number.
+        // There are few objects. An object that is loaded twice has one number.
         while let Some(object) =
             all().map(|module| module.object).filter(|object| last.is_none_or(|last| *object > last)).min()
             && object != ELSEWHERE

@@ -63,8 +63,7 @@ impl Drop for Content {
 
 impl ObjectFile {
     /// Opens the file at a path, or the file of the program, if it is that of the object whose first byte is mapped at
-    /// `base`. The result is `None` if the file cannot be
-    /// opened or is not the object's.
+    /// `base`. The result is `None` if the file cannot be opened, or is another file.
     pub(super) fn open(path: Option<&CStr>, memory: &OwnMemory, base: usize) -> Option<ObjectFile> {
         let file = open_object_file(path).ok()?;
         let mut header = [0; HEADER_SIZE];

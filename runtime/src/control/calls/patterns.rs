@@ -11,8 +11,8 @@ use crate::text::Text;
 /// The longest name in readable form that is compared.
 const LONGEST_NAME: usize = 256;
 
-/// Whether a list of patterns selects a function with this name in the symbol table. An empty list selects all functions.
-/// A function without a name is selected if the list begins by excluding others, or has the pattern `*`.
+/// Whether a list of patterns selects a function with this name in the symbol table. An empty list selects all
+/// functions. A function without a name is selected if the list begins by excluding others, or has the pattern `*`.
 pub(super) fn selects(list: &[u8], symbol: Option<&[u8]>) -> bool {
     if list.is_empty() {
         return true;

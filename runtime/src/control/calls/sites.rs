@@ -171,8 +171,8 @@ impl Sites {
         }
     }
 
-    /// Removes the functions of the selection `bit` from the functions of the selection `from`; the selection `bit` then
-    /// has the rest.
+    /// Removes the functions of the selection `bit` from the functions of the selection `from`; the selection `bit`
+    /// then has the rest.
     pub(super) fn subtract(&mut self, bit: u32, from: u32) {
         for site in self.all_mut() {
             let is_left = site.selections & from != 0 && site.selections & bit == 0;
