@@ -167,7 +167,7 @@ impl Modules {
             match module.examine(piece, memory) {
                 Ok(()) => {}
                 // The next look sees the object again.
-                Err(Missing::Relocation) => continue,
+                Err(Missing::Relocation | Missing::File) => continue,
                 Err(Missing::Room) => {
                     let file = File { device: module.device, inode: module.inode, base: module.base };
                     if let Some(place) = self.ignored.get_mut(self.next_ignored % MOST_IGNORED) {
@@ -267,7 +267,7 @@ impl Module {
     /// Finds the sites of a new object.
     #[inline(never)]
     fn examine(&mut self, piece: &mut Piece, memory: &OwnMemory) -> Result<(), Missing> {
-        let file = self.open(memory).ok_or(Missing::Room)?;
+        let file = self.open(memory).ok_or(Missing::File)?;
         let bias = file.bias(self.base).ok_or(Missing::Room);
         let found = bias.and_then(|bias| {
             self.bias = bias;

@@ -46,6 +46,8 @@ pub(super) enum Missing {
     Room,
     /// The compiler made room of another form.
     RoomBeforeFunctions,
+    /// The file of the object cannot be opened now.
+    File,
     /// The dynamic linker has not relocated the object yet.
     Relocation,
     Memory,
