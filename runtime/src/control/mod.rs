@@ -16,6 +16,7 @@ mod prefix;
 #[cfg(not(test))]
 pub(crate) mod settings;
 pub(crate) mod snapshot;
+mod watched_signal;
 mod writing_thread;
 
 #[allow(unused_imports, reason = "not all systems have variables without effect")]

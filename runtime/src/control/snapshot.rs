@@ -1,13 +1,11 @@
 //! Writes the file while the program continues: `gmon_dump`, and a signal with the same effect.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
+use super::environment::Variable;
 use super::moncontrol::{is_ours, write_snapshot};
-use crate::message::say_error;
-use crate::os::{SignalInfo, catch_signal};
-#[cfg(all(feature = "start", not(test)))]
-use crate::os::{is_not_handled, uncatch_signal};
+use super::watched_signal::WatchedSignal;
+use crate::os::SignalInfo;
 use crate::state::Inherited;
 
 /// `void gmon_dump(void)`: writes the file with the counts so far; profiling continues. May be called in any thread
@@ -32,33 +30,25 @@ extern "C" fn __write_profiling() {
     gmon_dump();
 }
 
-/// The signal that makes the runtime write the file; 0 for none.
-static SIGNAL: Inherited<AtomicI32> = Inherited::new("the child inherits the handler", AtomicI32::new(0));
+/// The signal that makes the runtime write the file.
+static SIGNAL: Inherited<WatchedSignal> =
+    Inherited::new("the child inherits the handler", WatchedSignal::new(Variable::DumpSignal, on_signal));
 
 /// Installs the handler that writes the file for this signal.
 pub(crate) fn watch(signal: c_int) {
-    match catch_signal(signal, on_signal) {
-        Ok(()) => SIGNAL.store(signal, Relaxed),
-        Err(error) => say_error(&[b"GMON_DUMP_SIGNAL: sigaction"], error),
-    }
+    SIGNAL.watch(signal);
 }
 
-/// Restores the signal's default action, because a seccomp filter is about to forbid the return from its handler.
+/// Restores the signal's default action: see [`WatchedSignal::unwatch`].
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) fn unwatch() {
-    let signal = SIGNAL.load(Relaxed);
-    if signal != 0 {
-        uncatch_signal(signal, on_signal);
-    }
+    SIGNAL.unwatch();
 }
 
 /// Undoes [`unwatch`].
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) fn watch_again() {
-    let signal = SIGNAL.load(Relaxed);
-    if signal != 0 && is_not_handled(signal) {
-        watch(signal);
-    }
+    SIGNAL.watch_again();
 }
 
 /// Handles the signal.

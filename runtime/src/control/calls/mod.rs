@@ -23,15 +23,17 @@ mod sites;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicUsize,
+    AtomicBool, AtomicPtr, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
 use gmon::encode::side_file::SelectionEncoder;
 use gmon::layout::side_file::SELECTIONS;
 
+use super::environment::Variable;
 use super::merge;
 use super::moncontrol::{current, is_ours};
+use super::watched_signal::WatchedSignal;
 use super::writing_thread::exclusively;
 use crate::arch::entry_room::{STEPS_OFF, STEPS_ON};
 use crate::file::one_writer::NOBODY;
@@ -41,11 +43,7 @@ use crate::kernel;
 use crate::mcount;
 use crate::message::{say, say_error};
 use crate::objects;
-use crate::os::{
-    CHANGES_CODE, Errno, MapsRoom, OwnCode, OwnMemory, SignalInfo, a_moment, catch_signal, map, synchronize,
-};
-#[cfg(all(feature = "start", not(test)))]
-use crate::os::{is_not_handled, uncatch_signal};
+use crate::os::{CHANGES_CODE, Errno, MapsRoom, OwnCode, OwnMemory, SignalInfo, a_moment, map, synchronize};
 use crate::samples::outside_text::count_while_counting_calls;
 use crate::state::{Inherited, Reset, resets};
 use crate::text::Text;
@@ -71,8 +69,9 @@ static STATE: Inherited<AtomicPtr<State>> =
     Inherited::new("the child has the same code", AtomicPtr::new(ptr::null_mut()));
 /// The address of the code that thunks call.
 static COUNTER: Inherited<AtomicUsize> = Inherited::new("the child has the same code", AtomicUsize::new(0));
-/// The signal that switches the counting; 0 for none.
-static SIGNAL: Inherited<AtomicI32> = Inherited::new("the child inherits the handler", AtomicI32::new(0));
+/// The signal that switches the counting.
+static SIGNAL: Inherited<WatchedSignal> =
+    Inherited::new("the child inherits the handler", WatchedSignal::new(Variable::CallsSignal, on_signal));
 
 /// How many moments, about milliseconds, one thread waits for another.
 const MOMENTS: u32 = 3000;
@@ -124,28 +123,19 @@ pub(crate) fn switch_on(list: &[u8]) {
 
 /// Installs the handler that switches the counting at each signal.
 pub(crate) fn watch(signal: c_int) {
-    match catch_signal(signal, on_signal) {
-        Ok(()) => SIGNAL.store(signal, Relaxed),
-        Err(error) => say_error(&[b"GMON_CALLS_SIGNAL: sigaction"], error),
-    }
+    SIGNAL.watch(signal);
 }
 
-/// Restores the signal's default action, because a seccomp filter is about to forbid the return from its handler.
+/// Restores the signal's default action: see [`WatchedSignal::unwatch`].
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) fn unwatch() {
-    let signal = SIGNAL.load(Relaxed);
-    if signal != 0 {
-        uncatch_signal(signal, on_signal);
-    }
+    SIGNAL.unwatch();
 }
 
 /// Undoes [`unwatch`].
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) fn watch_again() {
-    let signal = SIGNAL.load(Relaxed);
-    if signal != 0 && is_not_handled(signal) {
-        watch(signal);
-    }
+    SIGNAL.watch_again();
 }
 
 /// Handles the signal.
