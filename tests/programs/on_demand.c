@@ -298,7 +298,7 @@ OTHER static int less(void)
 }
 
 /* With the attribute instead of the option, gcc knows which registers the function leaves alone. */
-#ifdef __x86_64__
+#if defined __x86_64__ && !defined PLAIN
 #define ATTRIBUTE patchable_function_entry(7, 5),
 #else
 #define ATTRIBUTE

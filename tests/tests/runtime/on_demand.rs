@@ -42,6 +42,34 @@ fn calls_in_intervals_are_exact_in_all_kinds_of_programs() {
     }
 }
 
+/// The program has all forms of calls that compilers make, with all kinds of arguments.
+#[test]
+fn calls_of_all_forms_are_exact_from_the_start_on() {
+    let object = library().join("gmon.o");
+    let preloaded = library().join("libgmon-run.so");
+    let linked = ["-O1", "-O2", "-O3", "-Os"].map(|level| vec![level, object.to_str().unwrap()]);
+    let more = [vec!["-O2", "-fcf-protection=full"], vec!["-O2", "-static"]].map(|mut flags| {
+        flags.push(object.to_str().unwrap());
+        flags
+    });
+    for (number, flags) in linked.into_iter().chain(more).chain([vec!["-O2"]]).enumerate() {
+        let program = Program::compile_with(
+            "cc",
+            &format!("on-demand-calls-{number}"),
+            "calls.c",
+            &[&[ROOM], &flags[..]].concat(),
+        );
+        for threads in ["1", "4"] {
+            let mut command = program.command(&[threads, "100"]);
+            if !flags.contains(&object.to_str().unwrap()) {
+                command.env("LD_PRELOAD", &preloaded);
+            }
+            let printed = quiet(&command.env("GMON_CALLS", "on").output().unwrap());
+            compare(&printed, &program.profile(), program.symbols());
+        }
+    }
+}
+
 #[test]
 fn switching_beside_calls_forks_signals_and_objects_harms_nothing() {
     let program = compile("cc", "on-demand-switches", &[]);
@@ -254,10 +282,10 @@ fn what_cannot_be_counted_is_said_in_one_line() {
     let build = |name: &str, flags: &[&str]| {
         Program::compile_with("cc", &format!("on-demand-{name}"), "on_demand.c", &[&all, flags].concat())
     };
-    let without = message(&build("without", &[]), "leaf");
+    let without = message(&build("without", &["-DPLAIN"]), "leaf");
     assert!(without.contains("no function has room at its entry: compile with gmon-cc --on-demand"), "{without}");
     if cfg!(target_arch = "x86_64") {
-        let other = message(&build("other", &["-fpatchable-function-entry=7"]), "leaf");
+        let other = message(&build("other", &["-DPLAIN", "-fpatchable-function-entry=7"]), "leaf");
         assert!(other.contains("there is no room before functions"), "{other}");
     }
     let room = build("named", &[ROOM]);
