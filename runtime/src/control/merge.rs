@@ -344,9 +344,8 @@ pub(super) unsafe fn counted_samples() -> &'static [Tally] {
     ALL_COUNTED.clear();
     COUNTED.entries().iter().for_each(|tally| ALL_COUNTED.push(*tally));
     // SAFETY: the caller's promise.
-    outside_text::for_each_counted_tick(|pc, ticks| {
-        ALL_COUNTED.push(Tally::samples(unsafe { objects::place(pc) }, ticks))
-    });
+    let place = |pc| unsafe { objects::place(pc) };
+    outside_text::for_each_counted_tick(|pc, ticks| ALL_COUNTED.push(Tally::samples(place(pc), ticks)));
     ALL_COUNTED.combine();
     ALL_COUNTED.entries()
 }

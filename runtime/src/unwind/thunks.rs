@@ -32,12 +32,15 @@ struct Region {
 }
 
 impl Region {
-    const NONE: Region = Region {
-        start: AtomicUsize::new(0),
-        end: AtomicUsize::new(0),
-        code_start: AtomicUsize::new(0),
-        code_end: AtomicUsize::new(0),
-    };
+    /// A region without thunks.
+    const fn none() -> Region {
+        Region {
+            start: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            code_start: AtomicUsize::new(0),
+            code_end: AtomicUsize::new(0),
+        }
+    }
 }
 
 /// The regions of this process.
@@ -49,7 +52,7 @@ struct Regions {
 
 static REGIONS: Inherited<Regions> = Inherited::new(
     "the child has the same code",
-    Regions { used: AtomicUsize::new(0), all: [const { Region::NONE }; MOST_REGIONS] },
+    Regions { used: AtomicUsize::new(0), all: [const { Region::none() }; MOST_REGIONS] },
 );
 
 /// The tables of a region: the index that linkers write as `.eh_frame_hdr`, and `.eh_frame`.

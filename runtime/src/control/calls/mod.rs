@@ -160,7 +160,7 @@ pub(super) fn after_fork_in_child(was_changing: bool) {
     }
     // SAFETY: null, or memory that is never freed; the child has one thread.
     let Some(state) = (unsafe { STATE.load(SeqCst).as_mut() }) else { return };
-    state.clock = Clock::START;
+    state.clock.restart();
     state.intervals.restart();
     if was_changing {
         state.repair();

@@ -69,7 +69,7 @@ impl OwnCode {
         }
         // SAFETY: the code stays executable.
         let pages = unsafe { permit(address, bytes.len()) }?;
-        if bytes.len() == size_of::<u32>() && address % size_of::<u32>() == 0 {
+        if bytes.len() == size_of::<u32>() && address.is_multiple_of(size_of::<u32>()) {
             // One store, because a processor may execute the instruction at this moment.
             let instruction = bytes.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
             // SAFETY: the page is writable now; the caller's promise.
