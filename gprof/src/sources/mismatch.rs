@@ -214,7 +214,7 @@ mod tests {
         let mut code = Vec::new();
         for _ in 0..functions {
             code.extend([0x55, 0x48, 0x89, 0xe5, 0xe8, 1, 2, 3, 0, 0xc9, 0xc3]);
-            code.resize(code.len().next_multiple_of(FUNCTION), 0x90);
+            code.resize(code.len().next_multiple_of(FUNCTION), 0xcc);
         }
         code
     }
@@ -245,6 +245,20 @@ mod tests {
         // Addresses past the code are not checked, and a profile without calls has no mismatch.
         assert_eq!(find(Machine::X86_64, &program(2), &returns), None);
         assert_eq!(find(Machine::X86_64, &code, &Profile::default()), None);
+    }
+
+    #[test]
+    fn calls_that_were_counted_on_demand() {
+        // Room of gcc and of clang at the entries of functions, in code that calls no function.
+        for gate in [[0x90, 0x90], [0x66, 0x90]] {
+            let mut code = program(100);
+            for function in code.chunks_mut(FUNCTION) {
+                function.fill(0xc3);
+                function[SELFPC as usize - 2..SELFPC as usize].copy_from_slice(&gate);
+            }
+            assert_eq!(find(Machine::X86_64, &code, &profile_of_call_mismatch([SELFPC; 100])), None);
+            assert!(find(Machine::X86_64, &code, &profile_of_call_mismatch([17; 100])).is_some());
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ pub(super) const NAMES: [&[u8]; 6] =
 
 /// The global functions of this project's runtime. Other runtimes and C libraries have functions of the same names, so
 /// these names count only next to local functions of this project's runtime.
-const GLOBALS: [&[u8]; 41] = [
+const GLOBALS: [&[u8]; 43] = [
     b"bsd_signal",
     b"chroot",
     b"daemon",
@@ -16,6 +16,8 @@ const GLOBALS: [&[u8]; 41] = [
     b"_Exit",
     b"_exit",
     b"__fentry__",
+    b"gmon_calls",
+    b"gmon_calls_loaded",
     b"gmon_dump",
     b"gmon_pcsample",
     b"gmon_profil_aix",

@@ -123,6 +123,10 @@ pub(crate) fn switch_on(list: &[u8]) {
 
 /// Installs the handler that switches the counting at each signal.
 pub(crate) fn watch(signal: c_int) {
+    if !CHANGES_CODE {
+        handle(Request::Toggle);
+        return;
+    }
     SIGNAL.watch(signal);
 }
 
@@ -181,7 +185,8 @@ fn state_or_new() -> Option<*mut State> {
 /// Does what is asked for in one thread at a time. The result is -1 if nothing was changed.
 fn handle(request: Request<'_>) -> c_int {
     if !CHANGES_CODE {
-        return report(Refusal::System);
+        say(&[b"cannot count calls on demand on this system: compile with -pg"]);
+        return -1;
     }
     if current().is_none() || !is_ours() || COUNTER.load(Relaxed) == 0 {
         return report(Refusal::NoProfile);
@@ -243,8 +248,6 @@ enum Refusal<'a> {
     NoMemory,
     /// Another thread is closing an object.
     Closing,
-    /// This runtime changes no code on this system.
-    System,
     /// The process has no profile, or no more.
     NoProfile,
     /// The list of objects cannot be read.
@@ -277,7 +280,6 @@ fn report(refusal: Refusal<'_>) -> c_int {
         Refusal::ListTooLong => say(&[WHAT, b"the list of patterns is too long"]),
         Refusal::TooManyLists => say(&[WHAT, b"there were too many different lists of patterns"]),
         Refusal::NoMemory => say(&[WHAT, b"no memory near the program's code, or no permission to make code there"]),
-        Refusal::System => say(&[WHAT, b"not on this system: compile with -pg"]),
         Refusal::NoProfile => say(&[WHAT, b"the process is not profiled, or its profile is complete"]),
         Refusal::NoObjects(error) => say_error(&[b"cannot count calls: cannot read the list of objects"], error),
         Refusal::Closing => say(&[WHAT, b"another thread is closing an object"]),
