@@ -108,7 +108,7 @@ pub(crate) fn set_counter(counter: usize) {
 /// `int gmon_calls(int on, const char *pattern)`: if `on` is not 0, counts the calls of the functions that the list of
 /// patterns selects from now on, and of no others; otherwise does not count the calls of these functions any more. Null
 /// and an empty list select all functions. The result is 0, or -1 if nothing was changed; a line on standard error then
-/// says why. May be called in any thread and in signal handlers.
+/// says why, unless the process is not profiled. May be called in any thread and in signal handlers.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gmon_calls(on: c_int, pattern: *const c_char) -> c_int {
     // SAFETY: null, or a string that the caller keeps.
@@ -189,7 +189,8 @@ fn handle(request: Request<'_>) -> c_int {
         return -1;
     }
     if current().is_none() || !is_ours() || COUNTER.load(Relaxed) == 0 {
-        return report(Refusal::NoProfile);
+        // The user does not want this process to be profiled.
+        return -1;
     }
     let Some(state) = state_or_new() else { return report(Refusal::NoMemory) };
     // A thread that is closing an object, or has just opened one, has the dynamic linker's lock, so no other thread
@@ -207,7 +208,8 @@ fn handle(request: Request<'_>) -> c_int {
         });
         match result {
             Some(result) => return result,
-            None if !has_run => return report(Refusal::NoProfile),
+            // The profile is complete.
+            None if !has_run => return -1,
             None => a_moment(),
         }
     }
@@ -248,8 +250,6 @@ enum Refusal<'a> {
     NoMemory,
     /// Another thread is closing an object.
     Closing,
-    /// The process has no profile, or no more.
-    NoProfile,
     /// The list of objects cannot be read.
     NoObjects(Errno),
     /// The code could not be changed.
@@ -280,7 +280,6 @@ fn report(refusal: Refusal<'_>) -> c_int {
         Refusal::ListTooLong => say(&[WHAT, b"the list of patterns is too long"]),
         Refusal::TooManyLists => say(&[WHAT, b"there were too many different lists of patterns"]),
         Refusal::NoMemory => say(&[WHAT, b"no memory near the program's code, or no permission to make code there"]),
-        Refusal::NoProfile => say(&[WHAT, b"the process is not profiled, or its profile is complete"]),
         Refusal::NoObjects(error) => say_error(&[b"cannot count calls: cannot read the list of objects"], error),
         Refusal::Closing => say(&[WHAT, b"another thread is closing an object"]),
         Refusal::Forbidden(error) => say_error(&[b"cannot count calls: cannot change the program's code"], error),
