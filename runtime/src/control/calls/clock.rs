@@ -5,8 +5,8 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::os::{steady_time, unix_time};
 use crate::ownership::start_time;
 
-/// Measures the time since the start of the profile. The start is known by the clock of the day, which somebody may set;
-/// so another clock measures from the first question on. Zeros are a clock that nobody has asked.
+/// Measures the time since the start of the profile. The start is known by the clock of the day, which somebody may
+/// set; so another clock measures from the first question on. Zeros are a clock that nobody has asked.
 pub(super) struct Clock {
     /// The steady time of the start, and 1; 0 before the first question.
     start: AtomicU64,
