@@ -62,8 +62,8 @@ fn check(program: &Program, microseconds: u32, at_once: u32, rate: u32, wanted: 
     let cpu_time = side.cpu_time().map_or(used, |time| time as f64 * 1e-9);
     let met = (elapsed / kernel_tick + 1.0) * f64::from(at_once + 1);
     let firsts = (threads * worth.ceil()).min(met * worth + DEVIATIONS * (met * variance).sqrt());
-    // The first sample sets the timer anew, with a phase by chance: a thread of 9.4 periods has 9, 10, or 11 samples with
-    // the first one. On average the phase adds nothing; both phases together have a variance of a sixth.
+    // The first sample sets the timer anew, with a phase by chance: a thread of 9.4 periods has 9, 10, or 11 samples
+    // with the first one. On average the phase adds nothing; both phases together have a variance of a sixth.
     let phases = threads.min(DEVIATIONS * (threads / 6.0).sqrt());
     let most = cpu_time * f64::from(rate) + firsts + phases;
     assert!((all as f64) <= most, "{what}: {all} ticks, expected {most:.1} at most in {cpu_time} seconds: {printed}");
