@@ -53,8 +53,9 @@ impl Selection {
         self.intervals.iter().fold(0, |sum, interval| sum.saturating_add(length(interval)))
     }
 
-    /// Whether the selection stands for whole runs: a sum has such a selection if some of its files count calls on
-    /// demand, and some in the whole run. Its time is that of the latter runs, or 0 if unknown.
+    /// Whether the selection stands for whole runs. A sum has such a selection if some files count calls on demand and
+    /// other files count all calls. The time of the selection is the time of the runs that count all calls, or 0 if
+    /// this time is not known.
     #[must_use]
     pub fn is_of_whole_runs(&self) -> bool {
         self.pattern.is_empty() && self.functions.is_empty()

@@ -223,7 +223,9 @@ pub(super) fn object(memory: &impl Memory, address: usize) -> Option<Object<'sta
     if !are_there() {
         return None;
     }
-    let (_, start, end) = thunk(address, || memory.read(address).map(|code| code as u64))?;
+    // Only code in which calls are counted has jumps to thunks; other code need not be read.
+    let code = || if is_in_code(address) { memory.read(address).map(|code| code as u64) } else { None };
+    let (_, start, end) = thunk(address, code)?;
     // SAFETY: the tables of a region are behind its thunks, and stay as long as its object.
     let bytes = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(end), size_of::<Tables>()) };
     Some(Object::new(start..end, Section { address: end, bytes }, Some(0)))

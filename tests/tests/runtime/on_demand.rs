@@ -229,7 +229,7 @@ fn a_part_of_what_is_counted_can_be_switched_off() {
     }
 }
 
-/// gcc keeps values across the call in all registers that the called function leaves alone.
+/// The first call takes the slow path, and all others the fast path.
 #[test]
 fn registers_keep_their_values() {
     for flags in [&[][..], &["-O3"], &["-fcf-protection=none"]] {
