@@ -297,8 +297,8 @@ OTHER static int less(void)
     return 0;
 }
 
-/* A compiler that knows the registers which a function leaves alone may use all others across its calls. gcc does so for
-   functions that have room by the attribute instead of the option. */
+/* A compiler that knows which registers a function changes may keep values in all other registers across the call. gcc
+   does so for functions that have room by the attribute instead of the option. */
 #if defined __x86_64__ && !defined PLAIN
 #define ATTRIBUTE patchable_function_entry(7, 5),
 #else
