@@ -152,10 +152,12 @@ fn samples_at_each_instruction_of_the_code_that_counts_have_whole_stacks() {
         };
         assert!(instructions > 100 && below("main") >= instructions, "{instructions}: {chains:#?}");
         // The code by which the program begins its steps has no unwind table. The function whose call is being counted
-        // is in each other chain.
+        // is in each chain of the code that counts. A tick of the timer may come anywhere else.
         for chain in chains.keys().filter(|chain| *chain != "cut(7) main") {
+            let counts = chain.split(' ').any(|name| name == "mcount");
             let mut called = chain.split(' ').skip_while(|name| *name != "main").skip(1);
-            assert!(!chain.contains("cut") && called.next().is_none_or(|name| name == "branch"), "{chains:#?}");
+            let is_whole = !counts || called.next().is_none_or(|name| name == "branch");
+            assert!(!chain.contains("cut") && is_whole, "{chains:#?}");
         }
         // A call of three has at least the jumps, the thunk, and the code that counts.
         assert!(below("branch") > below("branch leaf") && below("branch leaf") >= 3 * 12, "{chains:#?}");
