@@ -53,9 +53,9 @@ impl Selection {
         self.intervals.iter().fold(0, |sum, interval| sum.saturating_add(length(interval)))
     }
 
-    /// Whether the selection stands for whole runs. A sum has such a selection if some files count calls on demand and
-    /// other files count all calls. The time of the selection is the time of the runs that count all calls, or 0 if
-    /// this time is not known.
+    /// Whether the selection stands for the runs in which all calls were counted. The sum of such runs and of runs with
+    /// calls on demand has one selection of this kind. The [time](Self::time) of the selection is the length of the runs
+    /// in which all calls were counted, or 0 if the length of a run is not known.
     #[must_use]
     pub fn is_of_whole_runs(&self) -> bool {
         self.pattern.is_empty() && self.functions.is_empty()

@@ -104,8 +104,8 @@ extern "C" fn gmon_calls_loaded() {
     }
 }
 
-/// Goes on in the child of a fork, whose profile begins now. `was_changing` says that another thread may have been
-/// changing the code: that thread does not exist in the child.
+/// Prepares the child of a fork. The profile of the child begins at the fork. `was_changing` tells whether another thread
+/// of the parent may have been changing the code at the fork; the child does not have this thread.
 pub(super) fn after_fork_in_child(was_changing: bool) {
     if CHANGES_CODE && let Some(state) = state() {
         // SAFETY: memory that is never freed; the child has one thread.

@@ -35,7 +35,7 @@ impl From<NoRoomForList> for Refusal<'_> {
     }
 }
 
-/// Writes the reason on standard error. The result is that of `gmon_calls`.
+/// Writes the reason on standard error. Returns -1, which `gmon_calls` returns if nothing was changed.
 pub(super) fn report(refusal: Refusal<'_>) -> c_int {
     const WHAT: &[u8] = b"cannot count calls: ";
     match refusal {

@@ -129,8 +129,8 @@ fn put(out: &mut Writer) {
 }
 
 impl State {
-    /// Goes on in the child of a fork, whose profile begins now. `was_changing` says that another thread may have been
-    /// changing the code.
+    /// Prepares the state for the child of a fork. The profile of the child begins at the fork. `was_changing` tells
+    /// whether another thread of the parent may have been changing the code at the fork.
     pub(super) fn restart(&mut self, was_changing: bool) {
         self.clock.restart();
         self.intervals.restart();
