@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::distinct::{Crowded, Distinct};
 use crate::histograms::Histograms;
-use crate::{Arc, Block, Error, Profile};
+use crate::{Arc, Block, Error, Part, Profile};
 
 /// The sum of any number of profiles of one program.
 ///
@@ -84,7 +84,7 @@ impl Accumulator {
 }
 
 /// An item with a count: an arc, or a basic block.
-trait Counted: Copy {
+pub(crate) trait Counted: Copy {
     /// The key of the item.
     type Key: Ord + Copy;
 
@@ -93,6 +93,8 @@ trait Counted: Copy {
     fn words(&self) -> (u64, u64);
     fn count(&mut self) -> &mut u64;
     fn overflow(&self) -> Error;
+    /// The error for a count that is lower in a later profile.
+    fn lower(&self, later: u64) -> Error;
 }
 
 impl Counted for Arc {
@@ -113,6 +115,11 @@ impl Counted for Arc {
     fn overflow(&self) -> Error {
         Error::ArcOverflow { frompc: self.frompc, selfpc: self.selfpc }
     }
+
+    fn lower(&self, later: u64) -> Error {
+        let (earlier, later) = (self.count.into(), later.into());
+        Error::Lower { part: Part::Calls, address: self.selfpc, earlier, later }
+    }
 }
 
 impl Counted for Block {
@@ -132,6 +139,11 @@ impl Counted for Block {
 
     fn overflow(&self) -> Error {
         Error::BlockOverflow { addr: self.addr }
+    }
+
+    fn lower(&self, later: u64) -> Error {
+        let (earlier, later) = (self.count.into(), later.into());
+        Error::Lower { part: Part::Blocks, address: self.addr, earlier, later }
     }
 }
 
@@ -205,7 +217,7 @@ impl<T: Counted> Counts<T> {
 }
 
 /// Merges items that occur more than once in a list.
-fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>, Error> {
+pub(crate) fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>, Error> {
     let mut distinct = Distinct::with_room(list.len());
     let mut kept = 0_usize;
     for at in 0..list.len() {

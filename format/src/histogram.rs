@@ -80,6 +80,11 @@ impl Histogram {
         &self.bins
     }
 
+    /// The counters, to be changed. Their number must stay the same.
+    pub(crate) fn bins_mut(&mut self) -> &mut Bins {
+        &mut self.bins
+    }
+
     /// The same counters for another address range.
     ///
     /// # Errors

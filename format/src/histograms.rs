@@ -37,6 +37,11 @@ impl Histograms {
         &self.list
     }
 
+    /// The histograms, of which only the counts may change.
+    pub(crate) fn list_mut(&mut self) -> &mut [Histogram] {
+        &mut self.list
+    }
+
     pub(crate) fn finish(self) -> Vec<Histogram> {
         self.list
     }
@@ -148,7 +153,7 @@ impl Histograms {
 }
 
 /// Whether histograms of two units can be in one profile: the conditions of GNU gprof, and equal rates.
-fn check_units(first: Unit, second: Unit) -> Result<(), Error> {
+pub(crate) fn check_units(first: Unit, second: Unit) -> Result<(), Error> {
     if first.dimension != second.dimension {
         return Err(Error::DimensionsDiffer { first: first.dimension, second: second.dimension });
     }

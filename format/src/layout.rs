@@ -9,6 +9,7 @@
 //!
 //! License: 0BSD, besides that of the crate, because the runtime links this module into programs.
 
+pub mod request;
 pub mod side_file;
 
 /// `version` of a 4.4BSD header (`GMONVERSION`), in 4.4BSD's `<sys/gmon.h>` since 1992.

@@ -4,8 +4,9 @@
 //! and its descendants; the forms of 4.2BSD, Darwin, NeXT, and illumos; and those of dynamic linkers. docs/format.md
 //! describes each byte. Few files contain their own word size or byte order. [`detect`] finds form, word size, and byte
 //! order, [`read`] turns any of these files into one [`Profile`], [`write()`] turns a profile into any of them, and
-//! [`Accumulator`] adds up profiles exactly. [`side_file`] does the same for the file beside a profile that has the
-//! calling contexts, the shared objects, and the threads.
+//! [`Accumulator`] adds up profiles exactly. [`Profile::since`] takes an earlier snapshot of a run away from a later
+//! one. [`side_file`] does the same for the file beside a profile that has the calling contexts, the shared objects,
+//! and the threads.
 //!
 //! The crate is `no_std` and forbids unsafe code. Any input may be hostile: the crate never panics, and never
 //! allocates more than a small multiple of the input's length.
@@ -95,6 +96,8 @@ mod read;
 mod record;
 #[cfg(feature = "alloc")]
 pub mod side_file;
+#[cfg(feature = "alloc")]
+mod since;
 #[cfg(feature = "alloc")]
 mod unit;
 #[cfg(feature = "alloc")]

@@ -52,6 +52,7 @@
 // Items are `pub` in private modules, and public where this file exports the items.
 #![allow(unreachable_pub, reason = "the modules are private")]
 
+mod attach;
 mod cli;
 mod compare;
 mod error;
@@ -99,7 +100,8 @@ use question::files::Output;
 use reports::list;
 use sources::{DebugFiles, write};
 use terminal::EscapingWriter;
-use terminal::pager::{self, Pager};
+use terminal::interrupts::Interrupts;
+use terminal::pager::Pager;
 use terminal::progress::Progress;
 
 pub use error::Error;
@@ -181,30 +183,45 @@ fn run_request(
         Request::Formats { version, width } => exports::render_formats(&version, width, terminal, out),
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
         Request::Report(mut options) => {
+            if let Some(attach) = options.attach.take() {
+                output::check(&options, terminal)?;
+                let interrupts = attach::take_profile(&mut options, &attach, progress)?;
+                return report_to_reader(&options, Some(&interrupts), out, progress, terminal);
+            }
             let place = std::path::Path::new("");
             let (images, named, sysroot) = (&mut options.images, options.named, options.sysroot.as_deref());
             sources::named_by_runs::find_programs(images, named, (place, sysroot), progress).map_err(Error::Output)?;
             if let Some(watch) = &options.watch {
                 return watch::run(&options, watch, out, progress, terminal);
             }
-            match options.pager.as_ref().filter(|_| terminal.reports.is_some() && options.writes_to_stdout()) {
-                Some(command) => report_through_pager(command, &options, out, progress, terminal),
-                None => report(&options, out, progress, terminal),
-            }
+            report_to_reader(&options, None, out, progress, terminal)
         }
+    }
+}
+
+/// Reports, through a pager if the user reads the reports on a terminal. `interrupts` are the signals that the run has
+/// caught, if it has caught any.
+fn report_to_reader(
+    options: &Options,
+    interrupts: Option<&Interrupts>,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    match options.pager.as_ref().filter(|_| terminal.reports.is_some() && options.writes_to_stdout()) {
+        Some(command) => report_through_pager(Pager::new(command, out, interrupts), options, progress, terminal),
+        None => report(options, out, progress, terminal),
     }
 }
 
 /// Reports through a pager. Warnings that arise while reports are written appear after the pager has ended, because the
 /// pager would paint over the warnings.
 fn report_through_pager(
-    command: &pager::PagerCommand,
+    mut pager: Pager<'_>,
     options: &Options,
-    out: &mut dyn Write,
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    let mut pager = Pager::new(command, out);
     progress.hold_back();
     // The pager shows its input on the terminal.
     let mut visible = EscapingWriter::new(&mut pager);

@@ -133,6 +133,7 @@ fn is_input(file: &Path, options: &Options) -> bool {
     let is_profile = |profile: &ProfilePath| match profile {
         ProfilePath::File(path) => is_it(path) || BESIDE.iter().any(|suffix| is_it(&files::companion(path, suffix))),
         ProfilePath::Stdin => is_it(Path::new("/dev/stdin")),
+        ProfilePath::Memory(_) => false,
     };
     let mut others = [&options.symbols, &options.file_map].into_iter().flatten();
     let mut base = options.comparison.iter().flat_map(|comparison| &comparison.base);

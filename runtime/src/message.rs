@@ -111,7 +111,17 @@ pub(crate) fn say_error(parts: &[&[u8]], error: Errno) {
 
 /// Writes what failed, the error, and what the user can do.
 pub(crate) fn say_cure(parts: &[&[u8]], error: Errno, cure: &[&[u8]]) {
-    let (mut line, text) = (Text::<512>::new(), error.text());
+    let mut line = Text::<512>::new();
+    push_error(&mut line, parts, error);
+    for part in cure {
+        line.push(part);
+    }
+    say(&[line.as_bytes()]);
+}
+
+/// Appends what failed, and the error: `cannot write: no space left on device (error 28)`.
+pub(crate) fn push_error<const N: usize>(line: &mut Text<N>, parts: &[&[u8]], error: Errno) {
+    let text = error.text();
     for part in parts {
         line.push(part);
     }
@@ -120,8 +130,4 @@ pub(crate) fn say_cure(parts: &[&[u8]], error: Errno, cure: &[&[u8]]) {
     line.push(if text.is_empty() { b"error " } else { b" (error " });
     line.push_decimal(u64::from(error.0.unsigned_abs()));
     line.push(if text.is_empty() { b"" } else { b")" });
-    for part in cure {
-        line.push(part);
-    }
-    say(&[line.as_bytes()]);
 }

@@ -24,6 +24,9 @@ say "the first rows of the flat profile"
 cd "$build"
 "$dist/bin/gprof" -b -p --errors --table --top=12 sqlite-demo gmon.out
 "$dist/bin/gprof" -b -p sqlite-demo gmon.out >flat.txt
+# Later programs write gmon.out too.
+cp gmon.out sqlite.out
+[ ! -f gmon.out.side ] || cp gmon.out.side sqlite.out.side
 
 hottest=$(awk 'rows { print $7; exit } $1 == "time" { rows = 1 }' flat.txt)
 say "the hottest function's entry in the call graph: who calls $hottest, and whom it calls"
@@ -75,10 +78,29 @@ awk '
     }
 ' truth.txt unchanged.txt
 
+say "part four, three doors to one profile of SQLite: as it is, asked while it runs, and with -pg"
+rows() { "$dist/bin/gprof" -b -p --table --top=3 "$@"; }
+"$cc" -O1 -g -I"$sqlite" -c "$demo/driver.c" -o driver-room.o
+echo "1. gmon-run: nothing is compiled or linked for this. Times, and no calls:"
+"$cc" driver-room.o sqlite3-room.o -o sqlite-plain -lm
+"$dist/bin/gmon-run" -o plain.run ./sqlite-plain >/dev/null
+rows plain.run 2>/dev/null
+echo "2. gprof --attach: compiled with room (gmon-cc --on-demand). All calls of half a second of a running program:"
+"$cc" driver-room.o sqlite3-room.o "$dist/lib/gmon/gmon.o" -o sqlite-asked -lm
+mkfifo ready 2>/dev/null || true
+./sqlite-asked 1000 >ready &
+asked=$!
+# The first line of the output says that the program works.
+{ read -r line && rows --attach "$asked" --seconds=0.5 --calls 2>/dev/null; cat >/dev/null & } <ready
+kill "$asked"
+wait "$asked" 2>/dev/null || true
+echo "3. -pg: all calls of the whole run, as at the top:"
+rows sqlite-demo sqlite.out
+
 say "what to type next"
 near=${dist#"$here/"} nearby=${build#"$here/"}
 cat <<EOF
-  $near/bin/gprof $nearby/sqlite-demo $nearby/gmon.out | less
+  $near/bin/gprof $nearby/sqlite-demo $nearby/sqlite.out | less
       the whole report, with its columns explained
   cc -pg -B$near/lib/gmon prog.c && ./a.out && $near/bin/gprof
       the same for a program of your own

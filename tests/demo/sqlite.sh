@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compiles SQLite with -pg into a directory, once, and prints the directory of its sources: sqlite.sh DIRECTORY.
+# Compiles SQLite into a directory, once with -pg and once with room at the entries of functions, and prints the directory
+# of its sources: sqlite.sh DIRECTORY.
 # SQLite's source comes with the crate libsqlite3-sys, in cargo's registry.
 set -eu
 cc=${CC:-cc}
@@ -12,9 +13,14 @@ if [ ! -f "$sqlite/sqlite3.c" ]; then
     echo "demo: no sqlite3.c in the crate libsqlite3-sys ($sqlite)" >&2
     exit 1
 fi
-if [ ! -f "$build/sqlite3.o" ] || [ "$sqlite/sqlite3.c" -nt "$build/sqlite3.o" ]; then
-    echo "compiling SQLite ($(wc -l <"$sqlite/sqlite3.c") lines) with -pg, once; this takes a while" >&2
-    "$cc" -O1 -g -pg -w -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -c "$sqlite/sqlite3.c" -o "$build/sqlite3.o.new"
-    mv "$build/sqlite3.o.new" "$build/sqlite3.o"
-fi
+# The room that gmon-cc --on-demand asks the compiler for.
+case $(uname -m) in aarch64) room=4,2 ;; *) room=7,5 ;; esac
+for object in sqlite3:-pg sqlite3-room:-fpatchable-function-entry=$room; do
+    name=${object%%:*} option=${object#*:}
+    if [ ! -f "$build/$name.o" ] || [ "$sqlite/sqlite3.c" -nt "$build/$name.o" ]; then
+        echo "compiling SQLite ($(wc -l <"$sqlite/sqlite3.c") lines) with $option, once; this takes a while" >&2
+        "$cc" -O1 -g "$option" -w -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -c "$sqlite/sqlite3.c" -o "$build/$name.o.new"
+        mv "$build/$name.o.new" "$build/$name.o"
+    fi
+done
 printf '%s\n' "$sqlite"

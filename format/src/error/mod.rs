@@ -30,7 +30,7 @@ pub enum ErrorKind {
     Ambiguous,
     /// A value contradicts others.
     Invalid,
-    /// Profiles cannot be added up.
+    /// Profiles cannot be added up, or one profile is not an earlier snapshot of the other.
     Incompatible,
     /// A sum needs more than 64 bits.
     Overflow,
@@ -46,8 +46,10 @@ const DAMAGED: &str = "run the program again: the file was cut short or changed 
 const NEWER: &str = "read the file with a newer version";
 /// What helps if a form cannot hold a profile.
 const GNU_HOLDS: &str = "write GNU's form, which holds all of it";
-/// What helps if profiles cannot be added up.
-const ALIKE: &str = "add up only profiles of one program, sampled in the same way";
+/// What helps if profiles cannot be added up, or not be taken away from each other.
+const ALIKE: &str = "combine only profiles of one program, sampled in the same way";
+/// What helps if a profile cannot be taken away from a later one.
+const SNAPSHOT: &str = "the earlier profile is not an earlier snapshot of the same run: give one that is";
 
 /// Generates the error from the table of failures. After the fields of a failure, the table has the kind, the field
 /// with the wrong value (`=`), the text, and what to do (`=>`). The offset in the file is the last field, after a
@@ -279,6 +281,18 @@ failures! {
     /// The sum of a basic block's counts does not fit 64 bits.
     BlockOverflow { addr: u64 } Overflow = addr ("sum does not fit 64 bits (basic block {addr:#x})");
 
+    // Differences of snapshots.
+
+    /// A count is lower than in a profile that is said to be earlier. The address is that of a bin, of a called
+    /// function, of a basic block, or of a node of the tree. In a side file, the address is relative to the object. Of
+    /// ticks in no node, it is the code of the reason, and of all counts of a thread, the number of the thread.
+    Lower { part: Part, address: u64, earlier: i128, later: i128 } Incompatible = later
+        ("fewer {part} than in the earlier profile ({later}, not {earlier}, at {address:#x})") => SNAPSHOT;
+    /// A property says that a side file is not an earlier one of the same run.
+    NotEarlier { key: &'static [u8], earlier: Vec<u8>, later: Vec<u8> } Incompatible
+        ("not an earlier side file of the same run ({} \"{}\" and later \"{}\")",
+        key.escape_ascii(), earlier.escape_ascii(), later.escape_ascii()) => SNAPSHOT;
+
     // Profiles that a form cannot hold.
 
     /// An address does not fit the 32-bit word of the file.
@@ -358,6 +372,7 @@ impl Error {
             | Error::Unterminated { part, .. }
             | Error::BadValue { part, .. }
             | Error::Impossible { part, .. }
+            | Error::Lower { part, .. }
             | Error::TooLarge { part, .. } => Some(*part),
             Error::PartialArc { .. } => Some(Part::Arc),
             _ => None,

@@ -161,6 +161,6 @@ impl SideFile {
 }
 
 /// A decimal number.
-fn decimal<T: core::str::FromStr>(text: &[u8]) -> Option<T> {
+pub(super) fn decimal<T: core::str::FromStr>(text: &[u8]) -> Option<T> {
     core::str::from_utf8(text).ok()?.parse().ok()
 }

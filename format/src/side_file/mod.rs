@@ -3,7 +3,8 @@
 //! A side file, `gmon.out.side` beside `gmon.out`, has the calling contexts of the samples, the identities of the
 //! program and of its shared objects, the samples and calls outside the program, the threads, and properties of the
 //! run. docs/side-file.md describes the bytes. [`SideFile::parse`] reads a file, [`SideFile::write`] writes one, and
-//! [`Accumulator`] adds up the files of several runs.
+//! [`Accumulator`] adds up the files of several runs. [`SideFile::since`] takes an earlier snapshot of a run away from
+//! a later one.
 //!
 //! A runtime that may not allocate writes side files with [`crate::encode::side_file`].
 //!
@@ -25,6 +26,7 @@ mod generated;
 mod object;
 mod read;
 mod selections;
+mod since;
 mod sum;
 mod totals;
 mod write;

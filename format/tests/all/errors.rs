@@ -41,6 +41,19 @@ fn errors_of_sums_say_which_items() {
 }
 
 #[test]
+fn errors_of_differences_say_what_is_lower() {
+    let snapshot = Some("the earlier profile is not an earlier snapshot of the same run: give one that is");
+    let lower = Error::Lower { part: Part::Samples, address: 0x1000, earlier: 5, later: 3 };
+    assert_eq!((lower.value(), lower.part(), lower.advice()), (Some(3), Some(Part::Samples), snapshot));
+    let text = "fewer samples than in the earlier profile (3, not 5, at 0x1000)";
+    check(lower, ErrorKind::Incompatible, None, text);
+    let other = Error::NotEarlier { key: b"pid", earlier: b"7".to_vec(), later: b"8\n".to_vec() };
+    assert_eq!((other.value(), other.part(), other.advice()), (None, None, snapshot));
+    let text = "not an earlier side file of the same run (pid \"7\" and later \"8\\n\")";
+    check(other, ErrorKind::Incompatible, None, text);
+}
+
+#[test]
 fn errors_of_writers_say_where_and_what() {
     let text = "address does not fit 32 bits (0x100000000 at offset 0x15)";
     let wide = Error::WideAddress { address: 1 << 32, offset: 0x15 };
@@ -84,7 +97,7 @@ fn errors_have_the_value_the_part_and_what_to_do() {
     assert_eq!(data(&Error::Impossible { part: Part::Bin, value: 5 }), (Some(5), Some(Part::Bin), None));
     assert_eq!(data(&Error::ArcOverflow { frompc: 1, selfpc: 2 }), (None, None, None));
     let error = Box::new(Error::RatesDiffer { first: 100, second: 1000 });
-    let alike = Some("add up only profiles of one program, sampled in the same way");
+    let alike = Some("combine only profiles of one program, sampled in the same way");
     assert_eq!(data(&Error::Histograms { error, offset: 0 }), (Some(1000), None, alike));
     let encoding = Encoding::new(Form::OpenBsd, DataModel::Llp64, Order::Little);
     let text = format!("no system has such files ({encoding}): give another form or data model");

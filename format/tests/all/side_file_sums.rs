@@ -10,7 +10,7 @@ use gmon::side_file::{
 use gmon::{Error, Part, Word};
 use proptest::prelude::*;
 
-fn sum<'a>(files: impl IntoIterator<Item = &'a SideFile>) -> SideFile {
+pub(crate) fn sum<'a>(files: impl IntoIterator<Item = &'a SideFile>) -> SideFile {
     let mut sum = Accumulator::new();
     for file in files {
         sum.add(file).unwrap();
@@ -50,17 +50,18 @@ fn named(side: &SideFile, place: Place) -> Named {
 
 /// The ticks of each chain, the samples at each place, and the calls, all by names.
 #[derive(Debug, Default, PartialEq)]
-struct Counts {
+pub(crate) struct Counts {
     chains: BTreeMap<Vec<Named>, u64>,
     samples: BTreeMap<(Option<Vec<u8>>, Named, u64), u64>,
     counted_samples: BTreeMap<(Option<Vec<u8>>, Named, u64), u64>,
     calls: BTreeMap<(Option<Vec<u8>>, Named, Named), u64>,
     cuts: BTreeMap<CutReason, u64>,
-    threads: BTreeMap<Vec<u8>, [u64; 3]>,
+    /// The number of threads, their ticks, and their calls.
+    pub(crate) threads: BTreeMap<Vec<u8>, [u64; 3]>,
 }
 
 impl Counts {
-    fn of<'a>(files: impl IntoIterator<Item = &'a SideFile>) -> Counts {
+    pub(crate) fn of<'a>(files: impl IntoIterator<Item = &'a SideFile>) -> Counts {
         let mut counts = Counts::default();
         for file in files {
             counts.add(file);

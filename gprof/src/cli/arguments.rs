@@ -73,6 +73,21 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PID", allow_hyphen_values = true, help_heading = "Reports")]
     pub(super) pid: Option<String>,
 
+    /// Make the profile of this running process for --seconds, and report on it. The program must have this toolchain's
+    /// runtime, and goes on as before. IMAGE is the executable of the process without a name
+    #[arg(long, value_name = "PID", allow_hyphen_values = true, help_heading = "Reports")]
+    pub(super) attach: Option<String>,
+
+    /// With --attach: how long to profile the process (default 10)
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, help_heading = "Reports")]
+    pub(super) seconds: Option<String>,
+
+    /// With --attach: count the calls of these functions meanwhile, or of all functions. LIST has patterns with commas
+    /// between them, as GMON_CALLS; the program must be compiled for calls on demand
+    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(help_heading = "Reports")]
+    pub(super) calls: Option<OsString>,
+
     /// Count only the threads with this name, or the thread with this number (of runs with GMON_THREADS=1)
     #[arg(long, value_name = "NAME", help_heading = "What counts")]
     pub(super) thread: Option<String>,
@@ -236,7 +251,8 @@ pub(super) struct Arguments {
     pub(super) source_times: bool,
 
     /// Write each source file to NAME-ann in the current directory
-    #[arg(short = 'y', long, help_heading = "Source files")]
+    // GNU's abbreviation also fits --seconds.
+    #[arg(short = 'y', long, alias = "se", help_heading = "Source files")]
     pub(super) separate_files: bool,
 
     /// Search for source files in these directories, separated by `:`, and then in those of GPROF_PATH

@@ -4,10 +4,12 @@
 //! option is.
 
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ArgMatches;
+use gmon::layout::request::LONGEST_LIST;
 use gmon_demangle::Style;
 
 use super::arguments::{Arguments, arguments, is_given};
@@ -16,7 +18,7 @@ use super::requests::{self, number};
 use crate::error::Error;
 use crate::question::files::{Named, Output, known_form};
 use crate::question::format::Format;
-use crate::question::options::{Annotation, DebugServers, Limit, Options, Watch};
+use crate::question::options::{Annotation, Attach, DebugServers, Limit, Options, Watch};
 use crate::question::reports::{Argument, Asked, FILE_ORDER, FLAT, FUNCTION_ORDER, LINKER_ORDER, Reports};
 use crate::question::rules::{Compat, Rules};
 use crate::reports::list::REPORTS;
@@ -36,7 +38,11 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         reports.ask(FLAT, Argument::None);
     }
     let style = style(&arguments)?;
-    let images = files::images(&arguments, matches)?;
+    let attach = attach(&arguments, matches)?;
+    let mut images = files::images(&arguments, matches)?;
+    if attach.is_some() {
+        images.iter_mut().for_each(|profiled| profiled.profiles.clear());
+    }
     let named = Named { image: is_given(matches, "image"), profiles: is_given(matches, "profiles") };
     let watch = watch(&arguments, matches)?;
     let has_export = outputs.iter().any(|output| output.format.is_export());
@@ -80,6 +86,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         images,
         named,
         watch,
+        attach,
     })
 }
 
@@ -244,7 +251,7 @@ const ALLOWED: [&str; 18] = [
 ];
 
 /// Checks `--watch` and `--pid`.
-pub(super) fn watch(arguments: &Arguments, matches: &ArgMatches) -> Result<Option<Watch>, Error> {
+fn watch(arguments: &Arguments, matches: &ArgMatches) -> Result<Option<Watch>, Error> {
     let Some(text) = &arguments.watch else {
         return match arguments.pid {
             Some(_) => Err(Error::Usage("'--pid' needs '--watch'".to_owned())),
@@ -272,11 +279,47 @@ pub(super) fn watch(arguments: &Arguments, matches: &ArgMatches) -> Result<Optio
         (Some(pid), None) => Some(pid.as_str()),
         (None, _) => number,
     };
-    let number = |pid: &str| {
-        let number = pid.parse().ok().filter(|pid| *pid > 0);
-        number.ok_or_else(|| Error::Usage(format!("'--pid' needs the number of a process, not '{pid}'")))
+    let process = pid.map(|pid| process("--pid", pid)).transpose()?;
+    Ok(Some(Watch { period: Duration::from_secs_f64(seconds), process }))
+}
+
+/// The number of a process.
+fn process(option: &str, text: &str) -> Result<u32, Error> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| Error::Usage(format!("'{option}' needs the number of a process, not '{text}'")))
+}
+
+/// The options that name other profiles, or tell something of their files.
+const OTHER_PROFILES: [&str; 6] = ["pid", "base", "extract", "images", "file_format", "profile_form"];
+
+/// The time of a profile in seconds, if the user gives none.
+const USUAL_TIME: &str = "10";
+
+/// Checks `--attach`, `--seconds`, and `--calls`.
+fn attach(arguments: &Arguments, matches: &ArgMatches) -> Result<Option<Attach>, Error> {
+    let Some(pid) = &arguments.attach else {
+        let alone = [("--seconds", arguments.seconds.is_some()), ("--calls", arguments.calls.is_some())];
+        return match alone.into_iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(Error::Usage(format!("'{option}' needs '--attach'"))),
+            None => Ok(None),
+        };
     };
-    Ok(Some(Watch { period: Duration::from_secs_f64(seconds), process: pid.map(number).transpose()? }))
+    if let Some(other) = OTHER_PROFILES.into_iter().find(|id| is_given(matches, id)) {
+        return Err(Error::Usage(format!("'--attach' and '{}' cannot be used together", spelled(other))));
+    }
+    if is_given(matches, "profiles") {
+        return Err(Error::Usage("'--attach' makes the profile of the process: leave out other profiles".to_owned()));
+    }
+    let text = arguments.seconds.as_deref().unwrap_or(USUAL_TIME);
+    let time = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST);
+    let time = time.map(Duration::from_secs_f64).filter(|time| !time.is_zero()).ok_or_else(|| {
+        Error::Usage(format!("'--seconds' needs a number of seconds above 0 and up to {LONGEST}, not '{text}'"))
+    })?;
+    let calls = arguments.calls.as_ref().map(|list| list.as_bytes().to_vec());
+    if calls.as_ref().is_some_and(|list| list.len() > LONGEST_LIST) {
+        return Err(Error::Usage(format!("'--calls' takes a list of up to {LONGEST_LIST} bytes")));
+    }
+    Ok(Some(Attach { process: process("--attach", pid)?, time, calls }))
 }
 
 /// An option as a user writes it.

@@ -36,7 +36,7 @@ fn without_companions(profiles: Vec<ProfilePath>) -> Vec<ProfilePath> {
             let name = path.as_os_str().as_encoded_bytes().strip_suffix(suffix.as_bytes())?.strip_suffix(b".")?;
             Some(ProfilePath::File(OsStr::from_bytes(name).into()))
         }),
-        ProfilePath::Stdin => None,
+        ProfilePath::Stdin | ProfilePath::Memory(_) => None,
     };
     let files: HashSet<&ProfilePath> = profiles.iter().collect();
     let is_extra: Vec<bool> = profiles.iter().map(|path| of(path).is_some_and(|path| files.contains(&path))).collect();

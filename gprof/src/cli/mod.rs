@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::question::files::{Output, ProfiledImage};
     use crate::question::format::Format;
-    use crate::question::options::{ROWS_OF_TABLES, Watch};
+    use crate::question::options::{Attach, ROWS_OF_TABLES, Watch};
     use crate::question::reports::{Asked, FLAT, GRAPH};
     use std::time::Duration;
 
@@ -334,6 +334,47 @@ mod tests {
             ("--watch -b", "'--watch' and '--brief' cannot be used together"),
         ] {
             assert!(watch(line).unwrap_err().contains(said), "{line}: {:?}", watch(line));
+        }
+    }
+
+    /// Catches an option without effect, wrong default values, and contradictions that are not found.
+    #[test]
+    fn a_program_can_be_attached_to() {
+        let attach = |line| options(line).map(|options| options.attach);
+        let with = |process, milliseconds, calls: Option<&str>| {
+            let calls = calls.map(|list| list.as_bytes().to_vec());
+            Ok(Some(Attach { process, time: Duration::from_millis(milliseconds), calls }))
+        };
+        assert_eq!(attach("prog"), Ok(None));
+        assert_eq!(attach("--attach 4711"), with(4711, 10_000, None));
+        assert_eq!(attach("--attach=4711 --seconds=0.5 --calls -q prog"), with(4711, 500, Some("")));
+        assert_eq!(attach("--calls=f*,!g --seconds 3 --attach 1"), with(1, 3000, Some("f*,!g")));
+        assert_eq!(images(&options("--attach=1 -s -o a.json prog").unwrap()), "prog: ");
+        assert!(options("--se").unwrap().annotation.separate, "as the original reads it");
+        let long = format!("--attach=1 --calls={}", "f".repeat(1025));
+        for (line, said) in [
+            ("--seconds=1", "'--seconds' needs '--attach'"),
+            ("--calls", "'--calls' needs '--attach'"),
+            ("--attach=x", "'--attach' needs the number of a process, not 'x'"),
+            ("--attach=0", "not '0'"),
+            ("--attach=-1", "not '-1'"),
+            ("--attach=1 --seconds=0", "'--seconds' needs a number of seconds above 0 and up to 86400, not '0'"),
+            ("--attach=1 --seconds=-1", "not '-1'"),
+            ("--attach=1 --seconds=nan", "not 'nan'"),
+            ("--attach=1 --seconds=86401", "not '86401'"),
+            ("--attach=1 --seconds=1e-20", "not '1e-20'"),
+            (&long, "'--calls' takes a list of up to 1024 bytes"),
+            ("--attach=1 prog gmon.out", "'--attach' makes the profile of the process: leave out other profiles"),
+            ("--attach=1 --watch", "'--watch' and '--attach' cannot be used together"),
+            ("--attach=1 --pid=1", "'--attach' and '--pid' cannot be used together"),
+            ("--attach=1 --base=gmon.out", "'--attach' and '--base' cannot be used together"),
+            ("--attach=1 --extract=libc.so", "'--attach' and '--extract' cannot be used together"),
+            ("--attach=1 --image=prog", "'--attach' and '--image' cannot be used together"),
+            ("--attach=1 -O bsd", "'--attach' and '--file-format' cannot be used together"),
+            ("--attach=1 --profile-form=bsd", "'--attach' and '--profile-form' cannot be used together"),
+            ("--attach=1 --normalize", "'--normalize' scales a base"),
+        ] {
+            assert!(attach(line).unwrap_err().contains(said), "{line}: {:?}", attach(line));
         }
     }
 

@@ -22,6 +22,7 @@ impl Options {
             images: vec![profiled_image(image, profiles)],
             named: Named { image: true, profiles: true },
             watch: None,
+            attach: None,
             comparison: None,
             known_form: KnownForm::default(),
             symbols: None,

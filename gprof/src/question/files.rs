@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gmon::{DataModel, Encoding, Form, Hints, Order};
 
@@ -18,6 +19,19 @@ pub enum ProfilePath {
     Stdin,
     /// A file.
     File(PathBuf),
+    /// The memory of this process.
+    Memory(Arc<InMemory>),
+}
+
+/// A profile and its side file in memory.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct InMemory {
+    /// What messages and reports call the profile, in the place of a path.
+    pub name: String,
+    /// The bytes of the profile.
+    pub profile: Vec<u8>,
+    /// The bytes of the side file.
+    pub side: Vec<u8>,
 }
 
 impl ProfilePath {
@@ -26,6 +40,7 @@ impl ProfilePath {
     pub(crate) fn is_read_once(&self) -> bool {
         match self {
             ProfilePath::Stdin => true,
+            ProfilePath::Memory(_) => false,
             ProfilePath::File(path) => path.metadata().is_ok_and(|kind| !kind.is_file() && !kind.is_dir()),
         }
     }
@@ -42,6 +57,7 @@ impl std::fmt::Display for ProfilePath {
         match self {
             ProfilePath::Stdin => f.write_str("standard input"),
             ProfilePath::File(path) => path.display().fmt(f),
+            ProfilePath::Memory(profile) => f.write_str(&profile.name),
         }
     }
 }

@@ -22,6 +22,18 @@ pub struct Watch {
     pub process: Option<u32>,
 }
 
+/// How to make the profile of a running program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attach {
+    /// The number of the process.
+    pub process: u32,
+    /// The time that the profile is of.
+    pub time: Duration,
+    /// The functions whose calls to count on demand meanwhile, as a list of patterns; empty for all functions. `None`
+    /// leaves the counting of calls as it is.
+    pub calls: Option<Vec<u8>>,
+}
+
 /// The part of the output that a choice of functions applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
@@ -190,6 +202,8 @@ pub struct Options {
     pub(crate) annotation: Annotation,
     /// How to show the profile again and again, if the user wants this.
     pub(crate) watch: Option<Watch>,
+    /// The running program whose profile to make, if the user wants this. The images then have no profiles yet.
+    pub(crate) attach: Option<Attach>,
     /// The pager for reports on a terminal, if one is wanted.
     pub(crate) pager: Option<pager::PagerCommand>,
 }

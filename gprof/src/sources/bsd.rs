@@ -62,6 +62,7 @@ fn profiles(
         files.push(match path {
             ProfilePath::Stdin => RunFiles::default(),
             ProfilePath::File(file) => RunFiles { side: None, ..RunFiles::read(file, &bytes, own, false) },
+            ProfilePath::Memory(profile) => RunFiles { side: None, ..RunFiles::of_memory(profile, own) },
         });
         let mut profile = profile_file::read_profile(path, &bytes, &image.hints)?.profile;
         rebase::undo_slide(&mut profile, image.sampled.as_ref());

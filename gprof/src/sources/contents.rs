@@ -61,7 +61,7 @@ fn content(path: &ProfilePath, options: &Options) -> Result<Vec<Content>, Error>
     let file = profile_file::read_profile(path, &bytes, &options.known_form.hints(Hints::new()))?;
     let beside = match path {
         ProfilePath::File(path) => side(path, &bytes),
-        ProfilePath::Stdin => None,
+        ProfilePath::Stdin | ProfilePath::Memory(_) => None,
     };
     let profile = Content::Profile(Box::new((file.info, file.profile)));
     Ok(std::iter::once(profile).chain(beside).collect())

@@ -56,7 +56,11 @@ pub(super) fn find_other_builds(
     let built = fs::metadata(path).and_then(|status| status.modified()).ok();
     let mut mismatches: Vec<Mismatch> = Vec::new();
     for (source, beside) in profiles.iter().zip(files) {
-        let ProfilePath::File(profile) = source else { continue };
+        let profile = match source {
+            ProfilePath::File(profile) => Some(profile),
+            ProfilePath::Memory(_) => None,
+            ProfilePath::Stdin => continue,
+        };
         let what = match (&beside.program, own) {
             (Program::Other(identity, ran), Some(own)) => {
                 format!(
@@ -67,7 +71,10 @@ pub(super) fn find_other_builds(
                     name(own)
                 )
             }
-            (Program::Unknown, _) if built.zip(modified(profile)).is_some_and(|(built, ran)| is_later(built, ran)) => {
+            (Program::Unknown, _)
+                if let Some(ran) = profile.and_then(|profile| modified(profile))
+                    && built.is_some_and(|built| is_later(built, ran)) =>
+            {
                 format!("older than {}: was the program rebuilt after the run?", path.display())
             }
             _ => continue,
@@ -249,7 +256,7 @@ fn objects(
 fn listed<'a>(profiles: &'a [ProfilePath], files: &'a [RunFiles]) -> Vec<(&'a Path, &'a RunCounts)> {
     let listed = profiles.iter().zip(files).filter_map(|(profile, beside)| match profile {
         ProfilePath::File(path) => Some((path.as_path(), beside.listed.as_ref()?)),
-        ProfilePath::Stdin => None,
+        ProfilePath::Stdin | ProfilePath::Memory(_) => None,
     });
     listed.collect()
 }

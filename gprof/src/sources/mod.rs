@@ -153,6 +153,6 @@ fn is_image(file: &ProfilePath) -> bool {
     match file {
         // To open a pipe would take the bytes from the profile's reader.
         ProfilePath::File(path) if !file.is_read_once() => image::begins_as_image(path),
-        ProfilePath::File(_) | ProfilePath::Stdin => false,
+        ProfilePath::File(_) | ProfilePath::Stdin | ProfilePath::Memory(_) => false,
     }
 }

@@ -83,6 +83,7 @@ pub(super) fn samples(profile: &Profile) -> u64 {
 pub(super) fn bytes(path: &ProfilePath) -> Result<Vec<u8>, Error> {
     match path {
         ProfilePath::Stdin => files::standard_input().map_err(|why| unread(path.to_string(), why)),
+        ProfilePath::Memory(memory) => Ok(memory.profile.clone()),
         ProfilePath::File(file) => files::regular_or_pipe(file).map_err(|why| match why.kind() {
             io::ErrorKind::NotFound if file.file_name() == Some(OsStr::new("gmon.out")) => {
                 Error::NoProfile { file: path.to_string() }
@@ -125,6 +126,7 @@ fn endless(path: &ProfilePath) -> Option<&'static str> {
         ProfilePath::File(file) => {
             file.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()).then_some("pipe")
         }
+        ProfilePath::Memory(_) => None,
     }
 }
 
@@ -141,7 +143,7 @@ pub(super) fn unread(file: String, source: io::Error) -> Error {
 pub(super) fn read_profile(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<ProfileFile, Error> {
     let fail = |source: gmon::Error| Error::Profile { file: path.to_string(), source };
     let hints = match path {
-        ProfilePath::Stdin => *hints,
+        ProfilePath::Stdin | ProfilePath::Memory(_) => *hints,
         ProfilePath::File(file) => hints.with_file_name(file.as_os_str().as_encoded_bytes()),
     };
     let detection = gmon::detect(bytes, &hints).map_err(|error| match error {

@@ -99,6 +99,7 @@ impl Reading<'_> {
             let mut beside = match path {
                 ProfilePath::Stdin => RunFiles::default(),
                 ProfilePath::File(file) => RunFiles::read(file, &bytes, self.identity, self.with_objects),
+                ProfilePath::Memory(profile) => RunFiles::of_memory(profile, self.identity),
             };
             let side = beside.side.take().filter(|_| self.with_sides);
             if self.leaves_out(&beside) {

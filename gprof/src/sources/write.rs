@@ -102,7 +102,7 @@ pub(crate) fn extract(
 ) -> Result<(), Error> {
     let profile = options.images.iter().flat_map(|image| &image.profiles).find_map(|profile| match profile {
         ProfilePath::File(path) => Some(path.as_path()),
-        ProfilePath::Stdin => None,
+        ProfilePath::Stdin | ProfilePath::Memory(_) => None,
     });
     let profile = profile.unwrap_or(Path::new("gmon.out"));
     let (side, info) = match (loaded.sides.files.as_slice(), loaded.side_files()) {

@@ -12,6 +12,8 @@ use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::SIGINT;
 
+use super::interrupts::Interrupts;
+
 /// The pager of users who name none, and its default options in the variable `LESS`: end at once if everything fits on
 /// the screen, show colors, and do not clear the screen.
 const USUAL: (&str, &str) = ("less", "FRX");
@@ -44,6 +46,8 @@ pub(crate) struct Pager<'a> {
     choice: &'a PagerCommand,
     /// The output for reports if there is no pager.
     out: &'a mut dyn Write,
+    /// The signals that this run has caught, if it has caught any.
+    interrupts: Option<&'a Interrupts>,
     state: State,
 }
 
@@ -56,8 +60,12 @@ enum State {
 }
 
 impl<'a> Pager<'a> {
-    pub(crate) fn new(choice: &'a PagerCommand, out: &'a mut dyn Write) -> Pager<'a> {
-        Pager { choice, out, state: State::Waiting }
+    pub(crate) fn new(
+        choice: &'a PagerCommand,
+        out: &'a mut dyn Write,
+        interrupts: Option<&'a Interrupts>,
+    ) -> Pager<'a> {
+        Pager { choice, out, interrupts, state: State::Waiting }
     }
 
     /// Waits for the end of the pager. Returns a fault that the user should know of.
@@ -90,7 +98,10 @@ impl<'a> Pager<'a> {
     fn sink(&mut self) -> &mut dyn Write {
         if let State::Waiting = self.state {
             self.state = match start(self.choice) {
-                Ok((child, input)) => State::Running(child, input),
+                Ok((child, input)) => {
+                    self.interrupts.inspect(|interrupts| interrupts.leave_keyboard_to_pager());
+                    State::Running(child, input)
+                }
                 Err(error) => State::Failed(error),
             };
         }

@@ -1,7 +1,7 @@
 //! What happens when the process forks.
 
 use super::moncontrol::{self, current, give_up, this_is_first_thread};
-use super::{calls, merge};
+use super::{attach, calls, clock, merge};
 use crate::file::one_writer::{DONE, NOBODY, set_writer, writer};
 use crate::file::{self, Children};
 use crate::kernel;
@@ -10,7 +10,7 @@ use crate::samples::bins;
 use crate::state::reset_list;
 
 // The runtime's own statics. `kernel` has the list of all modules below.
-reset_list! { calls, calls::switching, merge, moncontrol, threads }
+reset_list! { attach, calls, calls::switching, clock, merge, moncontrol, threads }
 
 /// Prepares this thread for a fork.
 pub(crate) extern "C" fn before_fork() {

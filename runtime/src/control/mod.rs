@@ -1,8 +1,10 @@
 //! Starts and stops profiling and writes the file (`monstartup`, `moncontrol`, `_mcleanup`, `gmon_dump`); reads the
 //! user's settings.
 
+pub(crate) mod attach;
 mod buffer;
 pub(crate) mod calls;
+mod clock;
 mod combine;
 mod environment;
 #[cfg(all(feature = "start", not(test)))]

@@ -49,6 +49,10 @@ static WANTED: Inherited<AtomicBool> = Inherited::new("the child is profiled as 
 pub(super) static KEEPS_OUTSIDE: Inherited<AtomicBool> =
     Inherited::new("the child is profiled as its parent is", AtomicBool::new(true));
 
+/// Whether profiling goes on only for the one who has called [`borrow`].
+static IS_BORROWED: Inherited<AtomicBool> =
+    Inherited::new("the child gives back what its parent has borrowed", AtomicBool::new(false));
+
 resets! {
     /// The `arch::thread_pointer` of the thread that started; most programs end in this thread.
     static FIRST_THREAD: Reset<AtomicUsize> = Reset::new();
@@ -209,7 +213,30 @@ extern "C" fn __monstartup(lowpc: c_ulong, highpc: c_ulong) {
 #[unsafe(no_mangle)]
 extern "C" fn moncontrol(mode: c_int) {
     if let Some(buffer) = current().filter(|_| is_ours()) {
+        IS_BORROWED.store(false, SeqCst);
         switch_to(&buffer, mode != 0);
+    }
+}
+
+/// Whether calls and samples are recorded.
+pub(super) fn is_recording() -> bool {
+    WANTED.load(SeqCst)
+}
+
+/// Resumes profiling until [`give_back`].
+pub(super) fn borrow() {
+    if let Some(buffer) = current() {
+        IS_BORROWED.store(true, SeqCst);
+        switch_to(&buffer, true);
+    }
+}
+
+/// Stops what [`borrow`] has resumed, unless the program has called [`moncontrol`] since.
+pub(super) fn give_back() {
+    if IS_BORROWED.swap(false, SeqCst)
+        && let Some(buffer) = current()
+    {
+        switch_to(&buffer, false);
     }
 }
 
@@ -430,7 +457,7 @@ unsafe fn look_once(iterate: objects::Iterate) -> (Option<bool>, Result<objects:
 /// # Safety
 ///
 /// Call this only in the thread that may write the file.
-unsafe fn outside(is_last: bool) -> Option<&'static [Tally]> {
+pub(super) unsafe fn outside(is_last: bool) -> Option<&'static [Tally]> {
     if !KEEPS_OUTSIDE.load(SeqCst) {
         return None;
     }

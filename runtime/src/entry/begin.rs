@@ -3,10 +3,10 @@
 use core::ffi::{CStr, c_char};
 
 use super::mcount;
-use crate::control::{self, Environment, calls, settings, snapshot, strings};
+use crate::control::{self, Environment, attach, calls, settings, snapshot, strings};
 use crate::kernel;
 use crate::message::remember_standard_error;
-use crate::os::{CHANGES_CODE, block_signals, reserve, set_blocked_signals};
+use crate::os::{CHANGES_CODE, TAKES_REQUESTS, block_signals, reserve, set_blocked_signals};
 #[cfg(feature = "start")]
 use crate::process::exits;
 use crate::samples::contexts;
@@ -59,6 +59,9 @@ pub(super) unsafe fn begin(
     }
     if CHANGES_CODE {
         calls::set_counter(mcount::counter());
+    }
+    if TAKES_REQUESTS {
+        attach::begin();
     }
     if let Some(signal) = settings::calls_signal(&environment) {
         calls::watch(signal);

@@ -17,9 +17,9 @@ use gmon::layout::GmonHdr;
 use super::kept::LIVE_FILE;
 use super::names;
 use super::output::{self, Refusal};
-use super::writer::{self, Written};
+use super::writer::{self, Writer, Written};
 use crate::message::{say_count, say_error};
-use crate::os::{Fd, LARGEST_PAGE, PAGE, Reserve, map, map_file, take_reserved, unmap};
+use crate::os::{Errno, Fd, LARGEST_PAGE, PAGE, Reserve, map, map_file, take_reserved, unmap};
 use crate::samples::bins;
 use crate::state::Inherited;
 
@@ -141,6 +141,30 @@ pub(crate) fn header() -> Option<Written> {
 /// Reports full bins: a bin of this form ends at 65,535.
 pub(crate) fn report(full_bins: usize) {
     say_count(names::name().to_bytes(), full_bins as u64, b" bins are full, some samples are missing");
+}
+
+/// Copies the file, in which the process goes on counting.
+#[allow(dead_code, reason = "not all systems take requests")]
+pub(crate) fn copy(to: Fd) -> Result<Written, Errno> {
+    let file = LIVE_FILE.file().ok_or(Errno::EINVAL)?;
+    let (mut out, mut at) = (Writer::new(to), 0);
+    let mut bytes = [0; PAGE];
+    loop {
+        match file.read_at(&mut bytes, at) {
+            Ok(0) => return out.finish(),
+            Ok(length) => {
+                let bytes = bytes.get(..length).unwrap_or_default();
+                at += length;
+                if bytes.iter().all(|byte| *byte == 0) {
+                    out.zeros(length);
+                } else {
+                    out.put(bytes);
+                }
+            }
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// The current contents of the file, if they can be read.

@@ -29,5 +29,6 @@ pub(crate) use system::{
 };
 #[cfg(not(test))]
 pub(crate) use system::{RATE_OTHERWISE, SAMPLER_NAMES};
-pub(crate) use termination::terminate;
 pub use termination::{store_memory, store_nothing};
+#[allow(unused_imports, reason = "only the runtime copies its profile")]
+pub(crate) use termination::{terminate, write_copy};

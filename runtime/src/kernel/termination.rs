@@ -7,7 +7,7 @@ use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
 use super::buffer::{KernelsProfil, buffer};
 use super::system;
-use crate::file::forms::{self, Bins, Finished};
+use crate::file::forms::{self, Bins, Finished, Form};
 use crate::file::kept::Kept;
 use crate::file::names::{self, Children};
 use crate::file::output::{self, Refusal};
@@ -16,7 +16,7 @@ use crate::file::writer::Written;
 use crate::file::{live, mapped, successor, sum};
 use crate::message::{say_count, say_cure, say_error};
 use crate::objects::Tally;
-use crate::os::Errno;
+use crate::os::{Errno, Fd};
 use crate::ownership::is_ours;
 use crate::samples::bins;
 use crate::state::{Reset, resets};
@@ -95,6 +95,25 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
             output::say_refusal(names::name().to_bytes(), refusal, b", set GMON_LIVE=1 to open it at the start");
         }
     }
+}
+
+/// Writes the buffer and the counts outside the program into two other files, which are empty. The files of the process
+/// stay as they are. Without counts, the side file stays empty.
+#[allow(dead_code, reason = "not all systems take requests")]
+pub(crate) fn write_copy(
+    more_arcs: &[RawArc],
+    outside: Option<&[Tally]>,
+    (profile, side): (Fd, Fd),
+    elapsed: u64,
+) -> Result<(), Refusal> {
+    let buffer = finished(more_arcs).ok_or((&b"use the buffer"[..], Errno::EINVAL))?;
+    let copied = if live::is_live() {
+        live::copy(profile).map(|written| (written, buffer.bins.ticks()))
+    } else {
+        forms::write(profile, &buffer, Form::Gnu).map(|(written, sampled)| (written, sampled.ticks))
+    };
+    let (written, ticks) = copied.map_err(|error| (&b"write the profile"[..], error))?;
+    outside.map_or(Ok(()), |outside| side_file::write_copy(side, written, ticks, outside, elapsed))
 }
 
 /// Adds the buffer to the sum of all children.

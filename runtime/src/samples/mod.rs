@@ -5,6 +5,7 @@ pub(crate) mod bins;
 pub(crate) mod contexts;
 pub(crate) mod outside_text;
 mod owner;
+pub(crate) mod requests;
 pub mod scale;
 
 use owner::{owner, owner_of_pc};

@@ -1,6 +1,7 @@
 //! The runtime, linked into real programs: the counts that the programs make themselves must be in their profiles.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
+mod attach;
 mod by_hand;
 mod by_thread;
 mod children;

@@ -5,13 +5,13 @@ use std::process::Command;
 
 use crate::contexts::{chains, check_sums, side_file};
 use crate::objects_closed::{assert_exact, with_objects};
-use crate::support::{Program, calls, compare, library, ours, quiet, read, root};
+use crate::support::{Program, calls, compare, is_root, library, ours, quiet, read, root};
 
 /// The room at the entries of functions that gmon-cc asks the compiler for.
 #[cfg(target_arch = "x86_64")]
-const ROOM: &str = "-fpatchable-function-entry=7,5";
+pub(crate) const ROOM: &str = "-fpatchable-function-entry=7,5";
 #[cfg(target_arch = "aarch64")]
-const ROOM: &str = "-fpatchable-function-entry=4,2";
+pub(crate) const ROOM: &str = "-fpatchable-function-entry=4,2";
 
 /// Compiles on_demand.c with room and with the start-up object as a further object.
 fn compile(compiler: &str, name: &str, flags: &[&str]) -> Program {
@@ -70,25 +70,54 @@ fn calls_of_all_forms_are_exact_from_the_start_on() {
     }
 }
 
+/// Switches 10,000 times in all. A mutation that tears an instruction, or that counts a call of two lists twice, fails.
 #[test]
 fn switching_beside_calls_forks_signals_and_objects_harms_nothing() {
-    let program = compile("cc", "on-demand-switches", &[]);
+    let program = with_object(compile("cc", "on-demand-switches", &[]));
+    for (times, threads) in [("2000", "1"), ("8000", "8")] {
+        check_switches(&program, program.command(&["switches", times, threads]));
+    }
+}
+
+/// Without membarrier and without /proc/self/mem, code is changed in other ways: see docs/on-demand.md.
+#[test]
+fn what_the_kernel_refuses_is_done_in_another_way() {
+    let launcher = Program::compile_with("cc", "on-demand-launcher", "refused.c", &[]);
+    let program = with_object(compile("cc", "on-demand-refused", &[]));
+    let refused: &[&str] =
+        if is_root("calls on demand without /proc/self/mem") { &["membarrier", "mem"] } else { &["membarrier"] };
+    for what in refused {
+        let command = |words: &[&str]| {
+            let mut command = launcher.command(&[what, program.executable.to_str().unwrap()]);
+            command.args(words).current_dir(&program.directory);
+            command
+        };
+        let printed = quiet(&command(&["exact"]).output().unwrap());
+        compare(&printed, &program.profile(), program.symbols());
+        check_switches(&program, command(&["switches", "300", "4"]));
+    }
+}
+
+/// Compiles the object that the program opens and closes.
+fn with_object(program: Program) -> Program {
     let object = program.directory.join("object.so");
     let source = root().join("tests/programs/on_demand.c");
     let words = ["-O1", "-shared", "-fPIC", "-DOBJECT", ROOM, "-o", object.to_str().unwrap(), source.to_str().unwrap()];
     quiet(&Command::new("cc").args(words).output().unwrap());
-    for threads in ["1", "8"] {
-        let mut command = program.command(&["switches", "1000", threads]);
-        let printed = quiet(&command.env("GMON_CHILDREN", "none").output().unwrap());
-        let found = calls(&program.profile(), program.symbols());
-        for line in printed.lines() {
-            let (what, count) = line.rsplit_once(' ').unwrap();
-            let count: u64 = count.parse().unwrap();
-            let of = |name: &str| found.get(&format!("calls {name}")).copied().unwrap_or(0);
-            match what.split_once(' ').unwrap() {
-                ("calls", name) => assert_eq!(of(name), count, "{name}"),
-                (_, name) => assert!((1..=count).contains(&of(name)), "{name}: {} of {count}", of(name)),
-            }
+    program
+}
+
+/// Runs the program with the mode `switches`, and compares the profile with what the program has counted.
+fn check_switches(program: &Program, mut command: Command) {
+    let printed = quiet(&command.env("GMON_CHILDREN", "none").output().unwrap());
+    let found = calls(&program.profile(), program.symbols());
+    for line in printed.lines() {
+        let (what, count) = line.rsplit_once(' ').unwrap();
+        let count: u64 = count.parse().unwrap();
+        let of = |name: &str| found.get(&format!("calls {name}")).copied().unwrap_or(0);
+        match what.split_once(' ').unwrap() {
+            ("calls", name) => assert_eq!(of(name), count, "{name}"),
+            (_, name) => assert!((1..=count).contains(&of(name)), "{name}: {} of {count}", of(name)),
         }
     }
 }

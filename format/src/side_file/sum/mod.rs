@@ -1,5 +1,6 @@
 //! Adds up side files.
 
+mod difference;
 mod index;
 mod names;
 mod selections;
@@ -54,8 +55,7 @@ pub struct Accumulator {
     /// The samples that were taken while calls were counted on demand.
     counted_samples: SampleSums,
     selections: Selections,
-    /// Calls by thread, caller, and called function.
-    calls: BTreeMap<(Option<u32>, Place, Place), u64>,
+    calls: CallSums,
     tree: TreeSum,
     cuts: BTreeMap<CutReason, u64>,
     totals: Totals,
@@ -63,6 +63,9 @@ pub struct Accumulator {
 
 /// Ticks by thread, object, bin size, and index of the bin.
 type SampleSums = BTreeMap<(Option<u32>, u32, u64), BTreeMap<u64, u64>>;
+
+/// Calls by thread, caller, and called function.
+type CallSums = BTreeMap<(Option<u32>, Place, Place), u64>;
 
 /// What all files have in common.
 #[derive(Clone, Debug, Default)]
@@ -129,7 +132,7 @@ impl Accumulator {
         add_samples(&mut self.samples, &file.samples, &translation);
         add_samples(&mut self.counted_samples, &file.counted_samples, &translation);
         self.selections.add(file, |place| translation.place(place));
-        self.add_calls(file, &translation);
+        add_calls(&mut self.calls, &file.calls, &translation);
         self.tree.add(&file.contexts, |place| translation.place(place));
         for (reason, ticks) in &file.cuts {
             increase(self.cuts.entry(*reason).or_insert(0), *ticks);
@@ -140,6 +143,14 @@ impl Accumulator {
 
     /// Checks that a file can be added, and returns the totals of the sum with the file.
     fn check(&self, file: &SideFile) -> Result<Totals, Error> {
+        self.check_alike(file)?;
+        self.names.check(file)?;
+        self.tree.check(&file.contexts)?;
+        Ok(self.totals.plus(file)?)
+    }
+
+    /// Checks that a file is of the same program and rate.
+    pub(in crate::side_file) fn check_alike(&self, file: &SideFile) -> Result<(), Error> {
         if self.names.is_other_program(file) {
             return Err(Error::ProgramsDiffer);
         }
@@ -147,9 +158,7 @@ impl Accumulator {
             let (first, second) = (shared.rate.unwrap_or(0), file.rate().unwrap_or(0));
             return Err(Error::RatesDiffer { first, second });
         }
-        self.names.check(file)?;
-        self.tree.check(&file.contexts)?;
-        Ok(self.totals.plus(file)?)
+        Ok(())
     }
 
     fn add_properties(&mut self, file: &SideFile) {
@@ -170,16 +179,6 @@ impl Accumulator {
                     *sum = sum.zip(more).and_then(|(known, more)| known.checked_add(more));
                 }
                 shared.properties.retain(|property| all.contains(property));
-            }
-        }
-    }
-
-    fn add_calls(&mut self, file: &SideFile, translation: &Translation) {
-        for calls in &file.calls {
-            let thread = translation.thread(calls.thread);
-            for call in &calls.calls {
-                let of = (thread, translation.place(call.caller), translation.place(call.callee));
-                increase(self.calls.entry(of).or_insert(0), call.count);
             }
         }
     }
@@ -244,6 +243,17 @@ fn add_generated(sums: &mut SampleSums, samples: &Samples, translation: &Transla
     }
 }
 
+/// Adds calls to sums.
+fn add_calls(sums: &mut CallSums, all: &[Calls], translation: &Translation) {
+    for calls in all {
+        let thread = translation.thread(calls.thread);
+        for call in &calls.calls {
+            let of = (thread, translation.place(call.caller), translation.place(call.callee));
+            increase(sums.entry(of).or_insert(0), call.count);
+        }
+    }
+}
+
 fn sorted_samples(samples: SampleSums, translation: &Translation) -> Vec<Samples> {
     let samples = samples.into_iter().filter(|(_, bins)| !bins.is_empty());
     let mut sorted: Vec<Samples> = samples
@@ -270,7 +280,7 @@ fn sorted_bins(object: u32, size: u64, bins: BTreeMap<u64, u64>, translation: &T
     bins
 }
 
-fn sorted_calls(calls: BTreeMap<(Option<u32>, Place, Place), u64>, translation: &Translation) -> Vec<Calls> {
+fn sorted_calls(calls: CallSums, translation: &Translation) -> Vec<Calls> {
     let calls = calls.into_iter().map(|((thread, caller, callee), count)| {
         let (caller, callee) = (translation.place(caller), translation.place(callee));
         (translation.thread(thread), Call { caller, callee, count })

@@ -31,6 +31,9 @@ pub(super) struct Translation {
     threads: Vec<u32>,
 }
 
+/// The number of what a sum does not have.
+const NOWHERE: u32 = u32::MAX;
+
 /// What a sum describes.
 pub(super) struct Described {
     pub(super) objects: BTreeMap<u32, Object>,
@@ -111,6 +114,28 @@ impl Names {
         let functions = functions.collect();
         let threads = file.threads.iter().map(|thread| self.add_thread(thread)).collect();
         Translation { objects, functions, threads }
+    }
+
+    /// The numbers in the sum for those of a file that the sum need not have. `threads` has the names of the file's
+    /// threads in the sum. An object, a function, or a thread that the sum does not have gets a number that nothing in
+    /// the sum has.
+    pub(super) fn find(&self, file: &SideFile, threads: &[&[u8]]) -> Translation {
+        let number = |object: &Object| self.objects.get(&object.key()).map_or(NOWHERE, |(number, _)| *number);
+        let objects = file.objects.iter().map(|(own, object)| (*own, number(object))).collect();
+        let generated = file.objects.iter().filter(|(_, object)| object.kind == Kind::Generated);
+        let functions = generated.map(|(own, object)| {
+            let known = self.functions.get(&number(object));
+            let index = |name| known.and_then(|known| known.get(name)).copied().unwrap_or(functions::MOST);
+            (*own, file.functions(*own).iter().map(index).collect())
+        });
+        let functions = functions.collect();
+        let thread = |name: &&[u8]| self.threads.get(*name).map_or(NOWHERE, |(index, _)| *index);
+        Translation { objects, functions, threads: threads.iter().map(thread).collect() }
+    }
+
+    /// The thread of the sum with this name.
+    pub(super) fn thread_mut(&mut self, name: &[u8]) -> Option<&mut Thread> {
+        self.threads.get_mut(name).map(|(_, thread)| thread)
     }
 
     fn add_object(&mut self, object: &Object) -> u32 {

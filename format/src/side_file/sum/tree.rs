@@ -4,10 +4,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::index::Index;
-use crate::Part;
-use crate::encode::side_file::Place;
+use crate::encode::side_file::{CutReason, Place};
 use crate::side_file::content::{Added, Refused};
 use crate::side_file::contexts::{ContextTree, NO_PARENT, Node};
+use crate::{Error, Part};
 
 /// The sum of trees. No two nodes have the same parent and place.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +35,26 @@ impl TreeSum {
         }
     }
 
+    /// Takes the ticks of a tree away, whose places `place` translates to those of the sum. There are indexes for the
+    /// nodes.
+    pub(super) fn take_away(&mut self, tree: &ContextTree, place: impl Fn(Place) -> Place) -> Result<(), Error> {
+        let mut indexes: Vec<u32> = Vec::with_capacity(tree.nodes.len());
+        for (node, cut) in tree.nodes.iter().zip(tree.cuts()) {
+            let Place { object, address } = place(node.place());
+            let parent = node.parent().and_then(|parent| indexes.get(parent)).copied().unwrap_or(NO_PARENT);
+            let at = self.add_node(Node { parent, object, address, ticks: 0 });
+            indexes.push(at);
+            let Some(known) = self.nodes.get_mut(at as usize) else { continue };
+            let later = known.ticks;
+            known.ticks = later.saturating_sub(node.ticks);
+            if later < node.ticks && !cut.is_some_and(is_temporary) {
+                let (earlier, later) = (node.ticks.into(), later.into());
+                return Err(Error::Lower { part: Part::Contexts, address: node.address, earlier, later });
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a node, and returns its index.
     fn add_node(&mut self, node: Node) -> u32 {
         let at = self.index.find(&self.nodes, &node);
@@ -56,6 +76,12 @@ impl TreeSum {
         let total = nodes.iter().fold(0, |sum: u64, node| sum.saturating_add(node.ticks));
         ContextTree { nodes, total }
     }
+}
+
+/// Whether a later file of the run may have the ticks that are cut for this reason in another place, because their
+/// walks had not ended.
+pub(super) fn is_temporary(reason: CutReason) -> bool {
+    matches!(reason, CutReason::UNFINISHED | CutReason::STILL_WALKING)
 }
 
 /// The children of all nodes, sorted by place.

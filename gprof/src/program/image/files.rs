@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::hint::black_box;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read, Seek};
 use std::ops::Range;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
@@ -66,6 +66,25 @@ fn opened(file: File) -> io::Result<Vec<u8>> {
         (_, true) => whole(file),
         _ => Err(not_regular()),
     }
+}
+
+/// Reads an open regular file from its beginning.
+///
+/// # Errors
+///
+/// When the file is no regular file, has more than `most` bytes, or cannot be read.
+pub(crate) fn open_within(file: &File, most: u64) -> io::Result<Vec<u8>> {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(not_regular());
+    }
+    if metadata.len() > most {
+        let why = format!("more than {most} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    let mut file = file.try_clone()?;
+    file.rewind()?;
+    first(file, metadata.len())
 }
 
 /// Reads the standard input: a regular file, a pipe, or a terminal.

@@ -20,6 +20,7 @@ mod listing;
 mod machine_code;
 mod macho;
 mod mini_debug_info;
+mod notes;
 mod pe;
 mod program;
 mod program_code;
@@ -41,6 +42,9 @@ pub use listing::LocalFiles;
 pub use machine_code::{Code, Machine, UNIT};
 pub(crate) use machine_code::{call_aarch64, call_x86};
 pub(crate) use macho::{Slice, slice_names, slices};
+pub(crate) use notes::notes;
+#[cfg(test)]
+pub(crate) use notes::tests as note_files;
 pub use program::{Image, identity};
 pub(crate) use program_code::{CodeBytes, ProgramCode};
 pub use source_files::SourceFiles;

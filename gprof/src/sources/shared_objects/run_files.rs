@@ -13,6 +13,7 @@ use super::counts::{ObjectCounts, OutsideImages, RunCounts, RunObject};
 use super::side;
 use crate::program::image;
 use crate::program::image::files::{self, companion};
+use crate::question::files::InMemory;
 
 /// The identity and the path of the program that a list names.
 fn listed_program(header: Header) -> Option<(String, PathBuf)> {
@@ -82,10 +83,7 @@ impl RunFiles {
     /// Unless `with_objects`, reads only the header of a list.
     pub(crate) fn read(profile: &Path, bytes: &[u8], identity: Option<&str>, with_objects: bool) -> RunFiles {
         let warning = match side_file(profile, bytes) {
-            Some(Ok(side)) => {
-                let program = side.program().and_then(|program| Some((side::identity(program)?, side::path(program))));
-                return RunFiles { program: compare(program, identity), side: Some(side), ..RunFiles::default() };
-            }
+            Some(Ok(side)) => return RunFiles::of_side(side, identity),
             Some(Err(why)) => Some(why),
             None => None,
         };
@@ -93,6 +91,19 @@ impl RunFiles {
         let list = RunFiles::list(profile, bytes, identity, with_objects);
         let has_list = list.listed.is_some() || !with_objects && list.program != Program::Unknown;
         RunFiles { warning: if has_list { None } else { warning.or(list.warning) }, ..list }
+    }
+
+    /// Reads the side file of a profile in memory.
+    pub(crate) fn of_memory(memory: &InMemory, identity: Option<&str>) -> RunFiles {
+        match belonging(&memory.side, &memory.name, &memory.profile) {
+            Ok(side) => RunFiles::of_side(side, identity),
+            Err(why) => RunFiles { warning: Some(format!("{}: {why}", memory.name)), ..RunFiles::default() },
+        }
+    }
+
+    fn of_side(side: SideFile, identity: Option<&str>) -> RunFiles {
+        let program = side.program().and_then(|program| Some((side::identity(program)?, side::path(program))));
+        RunFiles { program: compare(program, identity), side: Some(side), ..RunFiles::default() }
     }
 
     /// Reads the list beside a profile.
@@ -139,16 +150,20 @@ fn side_file(profile: &Path, bytes: &[u8]) -> Option<Result<SideFile, String>> {
         Ok(content) => content,
         Err(error) => return Some(Err(left_out(error.to_string()))),
     };
-    let side = SideFile::parse(&content).map_err(|error| format!("{error}; gprof ignores the side file"));
-    let side = side.and_then(|mut side| match side.is_of(bytes) {
+    Some(belonging(&content, &profile.display().to_string(), bytes).map_err(left_out))
+}
+
+/// Parses the side file of the profile with this name and these bytes.
+fn belonging(content: &[u8], name: &str, profile: &[u8]) -> Result<SideFile, String> {
+    let side = SideFile::parse(content).map_err(|error| format!("{error}; gprof ignores the side file"));
+    side.and_then(|mut side| match side.is_of(profile) {
         true => {
             // Code without a name has the time that was counted there, too.
             side.name_generated_code(&[]);
             Ok(side)
         }
-        false => Err(format!("belongs to another run than {}; gprof ignores the side file", profile.display())),
-    });
-    Some(side.map_err(left_out))
+        false => Err(format!("belongs to another run than {name}; gprof ignores the side file")),
+    })
 }
 
 /// Reads the first bytes of a list.

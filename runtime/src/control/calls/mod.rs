@@ -9,11 +9,10 @@
 //!
 //! * `patterns`: selects functions by their names; `object_file`: reads the sections and symbols of an object
 //! * `sites`: the functions of an object with room; `region`: the memory of the thunks; `modules`: the loaded objects
-//! * `changes`: changes much code in few system calls; `clock`: the time; `intervals`: when calls were counted
+//! * `changes`: changes much code in few system calls; `intervals`: when calls were counted
 //! * `refusal`: why nothing was changed; `switching`: what each request changes
 
 mod changes;
-mod clock;
 mod intervals;
 mod modules;
 mod object_file;
@@ -35,6 +34,7 @@ use crate::mcount;
 use crate::message::say;
 use crate::os::{CHANGES_CODE, SignalInfo, a_moment};
 use crate::state::{Inherited, Reset, resets};
+use crate::text::Text;
 use refusal::{Refusal, report};
 pub(crate) use switching::set_counter;
 use switching::{Request, has_closed, has_counter, state, state_or_new};
@@ -104,13 +104,31 @@ extern "C" fn gmon_calls_loaded() {
     }
 }
 
-/// Prepares the child of a fork. The profile of the child begins at the fork. `was_changing` tells whether another thread
-/// of the parent may have been changing the code at the fork; the child does not have this thread.
+/// Prepares the child of a fork. The profile of the child begins at the fork. `was_changing` tells whether another
+/// thread of the parent may have been changing the code at the fork; the child does not have this thread.
 pub(super) fn after_fork_in_child(was_changing: bool) {
     if CHANGES_CODE && let Some(state) = state() {
         // SAFETY: memory that is never freed; the child has one thread.
         unsafe { &mut *state }.restart(was_changing);
     }
+}
+
+/// Counts the calls of the functions that a list of patterns selects, until [`give_back`]. If nothing was changed,
+/// the function returns false, and `why` gets the reason.
+pub(super) fn borrow<const N: usize>(list: &[u8], why: &mut Text<N>) -> bool {
+    match attempt(Request::Borrow(list)) {
+        Ok(()) => true,
+        Err(Some(refusal)) => {
+            refusal::text(refusal, why);
+            false
+        }
+        Err(None) => false,
+    }
+}
+
+/// Counts the calls that were counted before [`borrow`], unless somebody has asked for others since.
+pub(super) fn give_back() {
+    handle(Request::GiveBack);
 }
 
 /// Does what is asked for in one thread at a time. The result is -1 if nothing was changed.
@@ -119,11 +137,19 @@ fn handle(request: Request<'_>) -> c_int {
         say(&[b"cannot count calls on demand on this system: compile with -pg"]);
         return -1;
     }
+    match attempt(request) {
+        Ok(()) => 0,
+        Err(refusal) => refusal.map_or(-1, report),
+    }
+}
+
+/// Does what is asked for. An error without a reason means that the process is not profiled, or not any more.
+fn attempt(request: Request<'_>) -> Result<(), Option<Refusal<'_>>> {
     if current().is_none() || !is_ours() || !has_counter() {
         // The user does not want this process to be profiled.
-        return -1;
+        return Err(None);
     }
-    let Some(state) = state_or_new() else { return report(Refusal::NoMemory) };
+    let Some(state) = state_or_new() else { return Err(Some(Refusal::NoMemory)) };
     // A thread that is closing an object, or has just opened one, has the dynamic linker's lock, so no other thread
     // can be unmapping an object.
     let has_lock = matches!(request, Request::Look) || mcount::is_closing();
@@ -133,18 +159,18 @@ fn handle(request: Request<'_>) -> c_int {
             IS_CHANGING.store(true, SeqCst);
             if has_lock || CLOSING.load(SeqCst) == 0 {
                 // SAFETY: one thread at a time is here, and zeros are valid.
-                result = Some(unsafe { &mut *state }.handle(request).map_or_else(report, |()| 0));
+                result = Some(unsafe { &mut *state }.handle(request).map_err(Some));
             }
             IS_CHANGING.store(false, SeqCst);
         });
         match result {
             Some(result) => return result,
             // The profile is complete.
-            None if !has_run => return -1,
+            None if !has_run => return Err(None),
             None => a_moment(),
         }
     }
-    report(Refusal::Closing)
+    Err(Some(Refusal::Closing))
 }
 
 /// Says that this thread will call the C library's `dlclose`, and waits until no other thread changes code.

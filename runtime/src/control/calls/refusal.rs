@@ -3,8 +3,9 @@
 use core::ffi::c_int;
 
 use super::intervals::NoRoomForList;
-use crate::message::{say, say_error};
+use crate::message::{push_error, say};
 use crate::os::Errno;
+use crate::text::Text;
 
 /// Why a request changed nothing.
 #[derive(Clone, Copy)]
@@ -35,25 +36,33 @@ impl From<NoRoomForList> for Refusal<'_> {
     }
 }
 
+/// The reason as a line without its end.
+pub(super) fn text<const N: usize>(refusal: Refusal<'_>, line: &mut Text<N>) {
+    const WHAT: &[u8] = b"cannot count calls: ";
+    let parts: [&[u8]; 2] = match refusal {
+        Refusal::NoRoom => {
+            [b"no function has room at its entry: compile with gmon-cc --on-demand (-fpatchable-function-entry)", b""]
+        }
+        Refusal::OtherRoom => [
+            b"there is no room before functions: compile with gmon-cc --on-demand (-fpatchable-function-entry=7,5)",
+            b"",
+        ],
+        Refusal::NoFunction(list) => [b"no function with room at its entry matches ", list],
+        Refusal::ListTooLong => [b"the list of patterns is too long", b""],
+        Refusal::TooManyLists => [b"there were too many different lists of patterns", b""],
+        Refusal::NoMemory => [b"no memory near the program's code, or no permission to make code there", b""],
+        Refusal::Closing => [b"another thread is closing an object", b""],
+        Refusal::NoObjects(error) => return push_error(line, &[WHAT, b"cannot read the list of objects"], error),
+        Refusal::Forbidden(error) => return push_error(line, &[WHAT, b"cannot change the program's code"], error),
+    };
+    line.push(WHAT);
+    parts.iter().for_each(|part| line.push(part));
+}
+
 /// Writes the reason on standard error. Returns -1, which `gmon_calls` returns if nothing was changed.
 pub(super) fn report(refusal: Refusal<'_>) -> c_int {
-    const WHAT: &[u8] = b"cannot count calls: ";
-    match refusal {
-        Refusal::NoRoom => say(&[
-            WHAT,
-            b"no function has room at its entry: compile with gmon-cc --on-demand (-fpatchable-function-entry)",
-        ]),
-        Refusal::OtherRoom => say(&[
-            WHAT,
-            b"there is no room before functions: compile with gmon-cc --on-demand (-fpatchable-function-entry=7,5)",
-        ]),
-        Refusal::NoFunction(list) => say(&[WHAT, b"no function with room at its entry matches ", list]),
-        Refusal::ListTooLong => say(&[WHAT, b"the list of patterns is too long"]),
-        Refusal::TooManyLists => say(&[WHAT, b"there were too many different lists of patterns"]),
-        Refusal::NoMemory => say(&[WHAT, b"no memory near the program's code, or no permission to make code there"]),
-        Refusal::NoObjects(error) => say_error(&[b"cannot count calls: cannot read the list of objects"], error),
-        Refusal::Closing => say(&[WHAT, b"another thread is closing an object"]),
-        Refusal::Forbidden(error) => say_error(&[b"cannot count calls: cannot change the program's code"], error),
-    }
+    let mut line = Text::<512>::new();
+    text(refusal, &mut line);
+    say(&[line.as_bytes()]);
     -1
 }

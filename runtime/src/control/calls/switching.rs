@@ -9,9 +9,8 @@ use core::sync::atomic::{
 use gmon::encode::side_file::SelectionEncoder;
 use gmon::layout::side_file::SELECTIONS;
 
-use super::super::merge;
+use super::super::{clock, merge};
 use super::changes::{Changes, Piece};
-use super::clock::Clock;
 use super::intervals::{Interval, Intervals, LONGEST_LIST};
 use super::modules::{Look, Modules};
 use super::refusal::Refusal;
@@ -32,11 +31,23 @@ pub(super) struct State {
     intervals: Intervals,
     piece: Piece,
     room: MapsRoom,
-    clock: Clock,
     /// The selection that a toggle switches on and 1; 0 for all functions.
     latest: usize,
     /// The selection for which the code is being changed, or was changed last, and 1; 0 for none.
     wanted: usize,
+    /// What [`Request::Borrow`] has switched on, and what was before.
+    borrowed: Borrowed,
+}
+
+/// A selection that is switched on for somebody who gives it back. Each number is that of a selection and 1; 0 for
+/// none.
+#[derive(Clone, Copy)]
+struct Borrowed {
+    selection: usize,
+    /// The selection whose calls were counted before.
+    before: usize,
+    /// The selection that a toggle would have switched on before.
+    latest: usize,
 }
 
 static STATE: Inherited<AtomicPtr<State>> =
@@ -60,6 +71,10 @@ pub(super) enum Request<'a> {
     Off(&'a [u8]),
     /// Switch off what is on; otherwise, switch on what was on last.
     Toggle,
+    /// As `On`, until `GiveBack`.
+    Borrow(&'a [u8]),
+    /// Count the calls that were counted before `Borrow`, unless somebody has asked for others since.
+    GiveBack,
     /// An object was loaded.
     Look,
 }
@@ -100,7 +115,7 @@ pub(super) fn has_closed() {
 fn put(out: &mut Writer) {
     // SAFETY: null, or memory that is never freed; this thread excludes all others.
     let Some(state) = (unsafe { STATE.load(SeqCst).as_ref() }) else { return };
-    let (modules, intervals, now) = (&state.modules, &state.intervals, state.clock.now());
+    let (modules, intervals, now) = (&state.modules, &state.intervals, clock::now());
     out.part(SELECTIONS, |out| {
         for selection in 0..intervals.number_of_selections() {
             let mut number = 0;
@@ -132,7 +147,6 @@ impl State {
     /// Prepares the state for the child of a fork. The profile of the child begins at the fork. `was_changing` tells
     /// whether another thread of the parent may have been changing the code at the fork.
     pub(super) fn restart(&mut self, was_changing: bool) {
-        self.clock.restart();
         self.intervals.restart();
         if was_changing {
             self.repair();
@@ -161,6 +175,8 @@ impl State {
                 }
                 self.count(selection, is_start, memory)
             }
+            (Request::Borrow(list), _) => self.borrow(list, memory),
+            (Request::GiveBack, _) => self.give_back(memory),
             (Request::Off(list), Some(current)) if !list.is_empty() => {
                 self.look(memory);
                 let selection = self.intervals.selection(list, Some(current))?;
@@ -195,6 +211,43 @@ impl State {
         }
     }
 
+    /// Counts the calls that a list of patterns selects, and remembers what was before.
+    fn borrow<'a>(&mut self, list: &'a [u8], memory: &OwnMemory) -> Result<(), Refusal<'a>> {
+        let before = self.intervals.current();
+        let (latest, before_number) = (self.latest, before.map_or(0, |selection| selection + 1));
+        let result = self.switch(Request::On(list), memory);
+        match result {
+            Ok(()) => self.borrowed = Borrowed { selection: self.latest, before: before_number, latest },
+            Err(_) => {
+                if let Some(before) = before {
+                    let _ = self.count(before, false, memory);
+                }
+                self.latest = latest;
+            }
+        }
+        result
+    }
+
+    /// Undoes [`State::borrow`].
+    fn give_back<'a>(&mut self, memory: &OwnMemory) -> Result<(), Refusal<'a>> {
+        let Borrowed { selection, before, latest } = self.borrowed;
+        self.borrowed.selection = 0;
+        if selection == 0 {
+            return Ok(());
+        }
+        let is_it_on = self.intervals.current().is_some_and(|current| current + 1 == selection);
+        let is_latest = self.latest == selection;
+        let result = match before.checked_sub(1) {
+            _ if !is_it_on => Ok(()),
+            Some(before) => self.count(before, false, memory),
+            None => self.switch_off(memory),
+        };
+        if is_latest {
+            self.latest = latest;
+        }
+        result
+    }
+
     /// Counts the calls of a selection, and no others.
     fn count<'a>(&mut self, selection: usize, is_start: bool, memory: &OwnMemory) -> Result<(), Refusal<'a>> {
         self.latest = selection + 1;
@@ -213,7 +266,7 @@ impl State {
             on_demand::set_source(put);
             count_while_counting_calls(true);
             // Before the start, there were no calls.
-            self.intervals.begin(selection, if is_start { 0 } else { self.clock.now() });
+            self.intervals.begin(selection, if is_start { 0 } else { clock::now() });
         }
         Ok(())
     }
@@ -272,7 +325,7 @@ impl State {
 
     /// Ends the current interval.
     fn end(&mut self) {
-        self.intervals.end(self.clock.now());
+        self.intervals.end(clock::now());
         count_while_counting_calls(false);
     }
 

@@ -16,6 +16,8 @@ mod handover;
 pub(super) mod machine;
 #[cfg(all(feature = "preload", not(test)))]
 mod preload;
+#[cfg(all(feature = "runtime", not(test)))]
+mod request_note;
 #[cfg(all(feature = "start", not(test)))]
 mod seccomp;
 #[cfg(all(feature = "start", not(test)))]

@@ -30,6 +30,7 @@ use core::ops::Range;
 
 use crate::message::say_error;
 use crate::objects::Tally;
+use crate::os::Fd;
 use crate::samples::contexts::{self as tree, has_ticks};
 
 /// Writes the side file of a profile with `in_profile` ticks, and with the counts outside the program, sorted by place
@@ -85,17 +86,33 @@ pub(crate) fn announce_of(header: Written) {
     let _ = write_file(Of::Growing(header), 0, &[], false);
 }
 
+/// Writes the side file of a copy of the profile, `elapsed` nanoseconds after the start of the profile. The files of
+/// the process stay as they are.
+#[allow(dead_code, reason = "not all systems take requests")]
+pub(crate) fn write_copy(
+    file: Fd,
+    of: Written,
+    in_profile: u64,
+    counts: &[Tally],
+    elapsed: u64,
+) -> Result<(), Refusal> {
+    let mut out = Writer::new(file);
+    put_parts(&mut out, Of::Finished(of), in_profile, counts, Some(elapsed));
+    out.finish().map(|_| ()).map_err(|error| (&b"write the side file"[..], error))
+}
+
 /// Writes the file. With `has_earlier`, this run has written a file that is better than none.
 fn write_file(of: Of, in_profile: u64, counts: &[Tally], has_earlier: bool) -> Result<(), Refusal> {
     successor::store(Kept::SideFile, has_earlier, |file| {
         let mut out = Writer::new(file);
-        put_parts(&mut out, of, in_profile, counts);
+        put_parts(&mut out, of, in_profile, counts, None);
         out.finish().map(|_| ())
     })
 }
 
-/// Writes all parts, in the order of the file.
-fn put_parts(out: &mut Writer, of: Of, in_profile: u64, counts: &[Tally]) {
+/// Writes all parts, in the order of the file. The time that has `elapsed` since the start of the profile is there at
+/// least if it is known here.
+fn put_parts(out: &mut Writer, of: Of, in_profile: u64, counts: &[Tally], elapsed: Option<u64>) {
     header::put(out, of);
     run::put(out);
     objects::put(out);
@@ -105,7 +122,11 @@ fn put_parts(out: &mut Writer, of: Of, in_profile: u64, counts: &[Tally]) {
     let outside = counts::put_samples(out, counts);
     counts::put_calls(out, counts, usize::MAX);
     contexts::put(out, in_profile.saturating_add(outside));
-    on_demand::put(out);
+    if !on_demand::put(out)
+        && let Some(elapsed) = elapsed
+    {
+        put_elapsed(out, elapsed);
+    }
     out.put_end();
 }
 

@@ -20,12 +20,14 @@ pub(crate) fn set_source(source: Source) {
     SOURCE.store(source as *mut (), SeqCst);
 }
 
-/// Writes the parts, if there are any.
-pub(super) fn put(out: &mut Writer) {
+/// Writes the parts, and the time that has elapsed, if there are such parts. The result says whether there are.
+pub(super) fn put(out: &mut Writer) -> bool {
     let source = SOURCE.load(SeqCst);
-    if !source.is_null() {
-        // SAFETY: a function of that type, from `set_source`.
-        let source = unsafe { mem::transmute::<*mut (), Source>(source) };
-        source(out);
+    if source.is_null() {
+        return false;
     }
+    // SAFETY: a function of that type, from `set_source`.
+    let source = unsafe { mem::transmute::<*mut (), Source>(source) };
+    source(out);
+    true
 }

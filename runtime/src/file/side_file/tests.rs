@@ -64,7 +64,7 @@ fn every_count_is_somewhere() {
     ];
     assert!(has_contents(&counts));
     for (is_live, of) in [(false, Of::Finished(Written::default())), (true, Of::Growing(Written::default()))] {
-        let side = written("counts", |out| put_parts(out, of, 0, &counts));
+        let side = written("counts", |out| put_parts(out, of, 0, &counts, None));
         assert_eq!(side.is_live(), is_live);
         let of = |object: u32| side.samples().iter().filter(|part| part.object() == object).map(Samples::total).sum();
         let found: [u64; 4] = [PROGRAM, crate::objects::VDSO as u32, KERNEL, ELSEWHERE].map(of);

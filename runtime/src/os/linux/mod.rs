@@ -117,6 +117,8 @@ pub const IS_TEXT_READABLE: bool = true;
 pub const NEEDS_ENDBR: bool = false;
 /// Whether handlers walk the stacks of interrupted threads. The runtime must see each sample when it is taken.
 pub const WALKS_STACKS: bool = true;
+/// Whether the runtime answers requests of other processes.
+pub(crate) const TAKES_REQUESTS: bool = true;
 /// Whether the runtime hears when the program gives up the means to read the list of its objects: the start-up objects
 /// replace the functions by which programs do so.
 pub const HEARS_OF_LOSSES: bool = cfg!(feature = "start");

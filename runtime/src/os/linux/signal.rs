@@ -41,6 +41,7 @@ pub(crate) const SIG_UNBLOCK: usize = 1;
 const SIG_SETMASK: usize = 2;
 pub(crate) const SIG_DFL: usize = 0;
 pub(super) const SIG_IGN: usize = 1;
+const SI_USER: i32 = 0;
 const SI_TIMER: i32 = -2;
 const SI_TKILL: i32 = -6;
 pub(super) const SA_SIGINFO: usize = 4;
@@ -120,6 +121,12 @@ impl SignalInfo {
     /// delivered.
     pub(crate) fn expiries(&self) -> u32 {
         if self.code == SI_TIMER { 1 + self.overrun.max(0) as u32 } else { 1 }
+    }
+
+    /// Whether another process has sent the signal by `kill` or by `pidfd_send_signal`.
+    pub(crate) fn is_of_other_process(&self) -> bool {
+        // The field of a timer's number has the sender's process number here.
+        self.code == SI_USER && self.timer != process_id()
     }
 
     /// Whether an instruction raised the signal and would raise it again. Some such signals are not recognized: a

@@ -1,5 +1,6 @@
 //! Processes and threads.
 
+use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicU64;
 
 use super::descriptor::CURRENT;
@@ -91,11 +92,18 @@ pub(crate) fn push_host_name<const N: usize>(host: &mut Text<N>) {
 /// Passes one of the names of struct utsname to `use_name`: 1 is the machine's, 2 is the kernel's release. The name is
 /// empty if it is not known.
 fn with_system_name<T>(index: usize, use_name: impl FnOnce(&[u8]) -> T) -> T {
-    // Six names of 65 bytes, each with a NUL after it.
+    // Six names of 65 bytes, each with a NUL after it. The memory is not cleared, because handlers may call this
+    // function, and the compiler would clear the memory with the C library's memset.
     const NAME: usize = 65;
-    let mut names = [0_u8; 6 * NAME];
-    // SAFETY: the kernel writes the structure.
-    let _ = unsafe { call(numbers::UNAME, [names.as_mut_ptr().addr()]) };
+    const SIZE: usize = 6 * NAME;
+    let mut names = MaybeUninit::<[u8; SIZE]>::uninit();
+    // SAFETY: the kernel writes the whole structure, or nothing if it returns an error.
+    let names = unsafe {
+        match call(numbers::UNAME, [names.as_mut_ptr().addr()]) {
+            Ok(_) => names.assume_init_ref().as_slice(),
+            Err(_) => &[],
+        }
+    };
     let name = names.chunks_exact(NAME).nth(index).unwrap_or_default();
     use_name(name.split(|byte| *byte == 0).next().unwrap_or_default())
 }

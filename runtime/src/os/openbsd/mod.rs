@@ -96,5 +96,7 @@ pub const IS_TEXT_READABLE: bool = false;
 pub const NEEDS_ENDBR: bool = true;
 /// Whether handlers walk the stacks of interrupted threads. Here the kernel takes the samples.
 pub const WALKS_STACKS: bool = false;
+/// Whether the runtime answers requests of other processes: no handler of the runtime hears of them.
+pub(crate) const TAKES_REQUESTS: bool = false;
 /// Whether the runtime hears when the program gives up the means to read the list of its objects.
 pub const HEARS_OF_LOSSES: bool = false;

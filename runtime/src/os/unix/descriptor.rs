@@ -56,6 +56,11 @@ impl Fd {
         self.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     }
 
+    /// Opens an existing file in this directory for reading and writing. Does not follow a symbolic link.
+    pub(crate) fn open_existing_to_change(self, path: &CStr) -> Result<Fd, Errno> {
+        self.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+    }
+
     /// Opens a file in this directory for writing, and also for reading if `to_map` is set. Creates the file if
     /// necessary. Does not follow a symbolic link, and does not block on a pipe without readers.
     pub(crate) fn open_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {

@@ -13,6 +13,7 @@ use crate::text::Text;
 
 pub const IS_TEXT_READABLE: bool = true;
 pub const WALKS_STACKS: bool = false;
+pub(crate) const TAKES_REQUESTS: bool = true;
 pub const NEEDS_ENDBR: bool = false;
 pub const HEARS_OF_LOSSES: bool = false;
 pub const HOLDS_LITTLE: bool = true;
@@ -135,6 +136,9 @@ impl Fd {
         loop {}
     }
     pub(crate) fn rename(self, from: &CStr, to: &CStr) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn open_existing_to_change(self, path: &CStr) -> Result<Fd, Errno> {
         loop {}
     }
     pub(crate) fn open_existing(self, path: &CStr) -> Result<Fd, Errno> {

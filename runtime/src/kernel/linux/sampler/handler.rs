@@ -16,7 +16,7 @@ use crate::os::{
     Errno, SAMPLING_SIGNAL, SignalInfo, catch_signal, interrupted_pc, is_caught_by, is_programs, leave_to_program,
     let_signal_wait, programs_handler, uncatch_signal, without_signal,
 };
-use crate::samples;
+use crate::samples::{self, requests};
 use crate::state::Inherited;
 use crate::unwind::Stack;
 
@@ -52,6 +52,7 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
     // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are valid.
     let (pc, info) = unsafe { (interrupted_pc(context), &*info) };
     if let Some(found) = info.timer_value().filter(|found| is_mark(*found)) {
+        requests::tick();
         if found == value(OF_RING) {
             if has_ring() {
                 ring::read(context);
@@ -78,6 +79,9 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
         return 0;
     }
     if signal == SAMPLING_SIGNAL {
+        if info.is_of_other_process() && requests::hear() {
+            return 0;
+        }
         // SAFETY: as above, and these are the handler's arguments.
         if unsafe { let_signal_wait(signal, info, context.cast_mut(), is_let_in) } {
             return 0;
