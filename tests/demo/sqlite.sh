@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles SQLite into a directory, once with -pg and once with room at the entries of functions, and prints the directory
-# of its sources: sqlite.sh DIRECTORY.
+# Compiles SQLite into a directory, once with -pg and once with room at the entries of functions, and prints the
+# directory of its sources: sqlite.sh DIRECTORY.
 # SQLite's source comes with the crate libsqlite3-sys, in cargo's registry.
 set -eu
 cc=${CC:-cc}

@@ -2,7 +2,7 @@
 
    call NUMBER [THREADS]  calls `branch` NUMBER times in each of THREADS threads; each call calls `leaf` twice
    work MILLISECONDS      uses CPU time in `busy`
-   threads NUMBER         NUMBER threads, one after the other, each of which uses 50 microseconds and calls `branch` once
+   threads NUMBER         NUMBER threads, one after the other, each of which uses 50 microseconds and calls `branch`
    sleep MILLISECONDS     sleeps in poll(2), and counts calls that a signal has interrupted
    profile 0|1            moncontrol(3)
    count LIST|off         gmon_calls(3)

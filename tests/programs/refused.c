@@ -1,7 +1,7 @@
 /* Runs a command to which the kernel refuses something: refused membarrier|mem COMMAND [ARGUMENT...].
 
    membarrier  a filter of system calls refuses membarrier(2)
-   mem         the file /proc/thread-self/mem of the first thread cannot be opened for writing (only root can do this) */
+   mem         the file /proc/thread-self/mem of the first thread cannot be opened for writing (root only) */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

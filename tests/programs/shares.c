@@ -1,9 +1,9 @@
 /*
  * Spends CPU time in two functions, three times as much in one as in the other: shares [MILLISECONDS].
  *
- * Both do the same in slices of equal length, so the shares do not depend on the machine. The program prints the CPU time
- * in milliseconds that passed in steps of 20 milliseconds or more. A turn of the loop needs less than one millisecond, so
- * the machine was paused in these steps.
+ * Both do the same in slices of equal length, so the shares do not depend on the machine. The program prints the CPU
+ * time in milliseconds that passed in steps of 20 milliseconds or more. A turn of the loop needs less than one
+ * millisecond, so the machine was paused in these steps.
  */
 #include <stdio.h>
 #include <stdlib.h>

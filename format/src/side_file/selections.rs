@@ -54,8 +54,8 @@ impl Selection {
     }
 
     /// Whether the selection stands for the runs in which all calls were counted. The sum of such runs and of runs with
-    /// calls on demand has one selection of this kind. The [time](Self::time) of the selection is the length of the runs
-    /// in which all calls were counted, or 0 if the length of a run is not known.
+    /// calls on demand has one selection of this kind. The [time](Self::time) of the selection is the length of the
+    /// runs in which all calls were counted, or 0 if the length of a run is not known.
     #[must_use]
     pub fn is_of_whole_runs(&self) -> bool {
         self.pattern.is_empty() && self.functions.is_empty()

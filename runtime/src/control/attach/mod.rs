@@ -41,8 +41,8 @@ struct State {
 /// The size of the stack on which requests are handled: several times the need.
 const STACK: usize = 16 << 10;
 
-/// The memory of the requests. The signal may come where little is left of a stack, for example on an alternate stack of
-/// 2 KB.
+/// The memory of the requests. The signal may come where little is left of a stack, for example on an alternate stack
+/// of 2 KB.
 #[repr(C, align(64))]
 struct Memory {
     state: State,
