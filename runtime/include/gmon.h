@@ -69,10 +69,10 @@ void write_profiling(void) GMON_NOTHROW;
 /*
  * Counts calls on demand, in code that was compiled with gmon-cc --on-demand. If on is not 0, the calls of the
  * functions that pattern selects are counted from now on, and of no others. Otherwise, the calls of these functions are
- * not counted any more. pattern is a list such as "parse_*,!parse_debug"; NULL selects all functions. Every call that
- * begins after the call with 1 has returned, and before the call with 0, is counted. The result is 0, or -1 if nothing
- * was changed; a line on standard error then says why, unless the process is not profiled. May be called in any thread
- * and in signal handlers.
+ * not counted any more. pattern is a list such as "parse_*,!parse_debug" or "file.c:*,!file.c:log_*", which names a
+ * source file of a program with line information; NULL selects all functions. Every call that begins after the call
+ * with 1 has returned, and before the call with 0, is counted. The result is 0, or -1 if nothing was changed; a line on
+ * standard error then says why, unless the process is not profiled. May be called in any thread and in signal handlers.
  */
 int gmon_calls(int on, const char *pattern) GMON_NOTHROW;
 

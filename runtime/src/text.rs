@@ -37,6 +37,11 @@ impl<const N: usize> Text<N> {
         self.cut = false;
     }
 
+    /// Keeps only the first bytes.
+    pub(crate) fn shorten(&mut self, length: usize) {
+        self.length = self.length.min(length);
+    }
+
     /// Passes the unused room to `write`, which returns the number of bytes that it wrote.
     pub(crate) fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> usize) {
         if let Some(room) = self.bytes.get_mut(self.length..) {
@@ -177,5 +182,9 @@ mod tests {
         text.push(b"cd");
         text.end();
         assert_eq!(text.as_bytes(), b"ab\n\n");
+        text.shorten(9);
+        assert_eq!(text.as_bytes(), b"ab\n\n");
+        text.shorten(1);
+        assert_eq!(text.as_bytes(), b"a");
     }
 }

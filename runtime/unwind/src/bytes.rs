@@ -1,4 +1,4 @@
-//! A cursor over the bytes of unwind tables. No method panics.
+//! A cursor over the bytes of tables in the format of DWARF. No method panics.
 
 /// Bytes that lie at an address, as the tables refer to themselves: the segment with `.eh_frame_hdr` and `.eh_frame`.
 #[derive(Clone, Copy)]
@@ -11,14 +11,15 @@ pub struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// A cursor from an offset to the end of the section.
-    pub(super) fn at(self, offset: usize) -> Cursor<'a> {
+    #[must_use]
+    pub fn at(self, offset: usize) -> Cursor<'a> {
         Cursor { rest: self.bytes.get(offset..).unwrap_or(&[]), address: self.address.wrapping_add(offset) }
     }
 }
 
 /// A position in a section, and the bytes up to the end to which it may go.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'a> {
+pub struct Cursor<'a> {
     rest: &'a [u8],
     /// The address of the next byte.
     address: usize,
@@ -33,24 +34,35 @@ pub(super) const OMITTED: u8 = 0xff;
 
 impl<'a> Cursor<'a> {
     /// The address of the next byte.
-    pub(super) fn address(&self) -> usize {
+    #[must_use]
+    pub fn address(&self) -> usize {
         self.address
     }
 
-    pub(super) fn is_at_end(&self) -> bool {
+    /// Whether no byte is left.
+    #[must_use]
+    pub fn is_at_end(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// The next `length` bytes as a cursor of their own; this one continues behind them.
-    pub(super) fn split(&mut self, length: usize) -> Option<Cursor<'a>> {
+    pub fn split(&mut self, length: usize) -> Option<Cursor<'a>> {
         let (part, rest) = self.rest.split_at_checked(length)?;
         let part = Cursor { rest: part, address: self.address };
         *self = Cursor { rest, address: self.address.wrapping_add(length) };
         Some(part)
     }
 
-    pub(super) fn skip(&mut self, length: usize) -> Option<()> {
+    /// Skips `length` bytes; `None` if fewer are left.
+    pub fn skip(&mut self, length: usize) -> Option<()> {
         self.split(length).map(drop)
+    }
+
+    /// The length of the string that begins here, which ends at a byte 0; the cursor continues behind that byte.
+    pub fn string(&mut self) -> Option<usize> {
+        let length = self.rest.iter().position(|byte| *byte == 0)?;
+        self.skip(length + 1)?;
+        Some(length)
     }
 
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
@@ -59,24 +71,28 @@ impl<'a> Cursor<'a> {
         Some(array)
     }
 
-    pub(super) fn u8(&mut self) -> Option<u8> {
+    /// The next byte.
+    pub fn u8(&mut self) -> Option<u8> {
         self.array().map(|[byte]| byte)
     }
 
-    pub(super) fn u16(&mut self) -> Option<u16> {
+    /// The next number of two bytes.
+    pub fn u16(&mut self) -> Option<u16> {
         self.array().map(u16::from_ne_bytes)
     }
 
-    pub(super) fn u32(&mut self) -> Option<u32> {
+    /// The next number of four bytes.
+    pub fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_ne_bytes)
     }
 
-    pub(super) fn u64(&mut self) -> Option<u64> {
+    /// The next number of eight bytes.
+    pub fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_ne_bytes)
     }
 
     /// An unsigned LEB128 number. Bits beyond the 64th must be 0.
-    pub(super) fn uleb(&mut self) -> Option<u64> {
+    pub fn uleb(&mut self) -> Option<u64> {
         let mut value = 0;
         let mut shift = 0;
         loop {
@@ -183,6 +199,13 @@ mod tests {
         let mut part = all.split(2).unwrap();
         assert_eq!([part.u8(), part.u8(), part.u8(), all.u8(), all.u8()], [Some(1), Some(2), None, Some(3), None]);
         assert!(all.split(usize::MAX).is_none());
+    }
+
+    #[test]
+    fn strings_end_at_a_zero() {
+        let mut all = cursor(b"ab\0\0c");
+        assert_eq!([all.string(), all.string(), all.string(), all.string()], [Some(2), Some(0), None, None]);
+        assert_eq!(all.u8(), Some(b'c'));
     }
 
     #[test]

@@ -15,7 +15,7 @@
 //! The modules, bottom up:
 //!
 //! * `memory`: reads words and bytes
-//! * `bytes`: a cursor over tables that cannot panic; `expression`: DWARF's stack machine
+//! * `bytes`: a cursor over tables that cannot panic, also for other tables of DWARF; `expression`: DWARF's stack machine
 //! * `rule`: how to find the caller's registers; `cache`: rules by program counter
 //! * `architecture`: what differs between processors; `x86_64`, `aarch64`: the processors
 //! * `entry`, `instructions`: from a table's entry to a rule; `index`: from a program counter to an entry
@@ -63,7 +63,7 @@ pub use aarch64::AArch64;
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::AArch64 as Native;
 pub use architecture::{Architecture, Returning};
-pub use bytes::Section;
+pub use bytes::{Cursor, Section};
 pub use cache::Cache;
 pub use chain::{Cut, Ending, Frame, Tables};
 pub use ends::{Ends, Reach, Walked};

@@ -161,11 +161,15 @@ fn the_calls_of_a_part_of_the_run_are_exact() {
 
 #[test]
 fn the_program_goes_on_as_it_was() {
-    let program = on_demand("attach-restores", &[]);
+    let program = on_demand("attach-restores", &["-g"]);
     let mut running = Running::start(&mut program.command(&[]));
+    // A list of another file's functions selects none, and changes nothing.
+    let output = gprof(&program, running.pid, &["--calls=other.c:*"]).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("no function with room at its entry matches other.c:*"), "{message}");
     // Another list is on.
     running.order("count leaf");
-    let meanwhile = calls_during(&program, &mut running, &["--calls=branch"], &["call 10"]);
+    let meanwhile = calls_during(&program, &mut running, &["--calls=attached.c:branch"], &["call 10"]);
     assert_eq!(of_branch(&meanwhile), [10, 0, 0]);
     running.order("call 100");
     running.order("count off");

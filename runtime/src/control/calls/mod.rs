@@ -8,18 +8,21 @@
 //! These modules, bottom up:
 //!
 //! * `patterns`: selects functions by their names; `object_file`: reads the sections and symbols of an object
+//! * `lines`: finds source files in line information; `source_files`: the source files of the functions of an object
 //! * `sites`: the functions of an object with room; `region`: the memory of the thunks; `modules`: the loaded objects
 //! * `changes`: changes much code in few system calls; `intervals`: when calls were counted
 //! * `refusal`: why nothing was changed; `switching`: what each request changes
 
 mod changes;
 mod intervals;
+mod lines;
 mod modules;
 mod object_file;
 mod patterns;
 mod refusal;
 mod region;
 mod sites;
+mod source_files;
 pub(crate) mod switching;
 
 use core::ffi::{CStr, c_char, c_int, c_void};

@@ -6,6 +6,7 @@ use super::changes::Piece;
 use super::object_file::ObjectFile;
 use super::region::Region;
 use super::sites::{Missing, Sites};
+use super::source_files::Lines;
 use crate::objects::{ADDRESS_BITS, ELSEWHERE, PROGRAM, for_each_code, is_object, number, place};
 use crate::os::{Errno, Mapping};
 use crate::os::{MapsRoom, OwnMemory, VDSO_PATH, path_of_file};
@@ -36,6 +37,8 @@ pub(super) struct Module {
     is_seen: bool,
     /// The selections that have been looked up in the object, a bit for each.
     pub(super) known: u32,
+    /// What is known of the object's lines.
+    pub(super) lines: Lines,
     path: Text<1024>,
 }
 
@@ -141,6 +144,7 @@ impl Modules {
                 is_loaded: true,
                 is_seen: true,
                 known: 0,
+                lines: Lines::Unknown,
                 path: Text::new(),
             };
             module.path.push(path_of_file(mapping));
@@ -253,6 +257,7 @@ impl Modules {
                 let selections = to.sites.all().iter().map(|site| site.selections);
                 from.sites.all_mut().iter_mut().zip(selections).for_each(|(site, earlier)| site.selections = earlier);
                 from.known = to.known;
+                from.lines = to.lines;
             }
             core::mem::swap(to, from);
             from.sites.free();
@@ -292,6 +297,16 @@ impl Module {
         path.push(self.path.as_bytes());
         let of_path = |path: &CStr| ObjectFile::open(Some(path), memory, self.base);
         path.as_c_str().and_then(of_path).or_else(program)
+    }
+
+    /// Adds the functions that a list of patterns selects to the selection `bit`.
+    pub(super) fn select(&mut self, list: &[u8], bit: u32, memory: &OwnMemory) {
+        let file = if list.is_empty() { None } else { self.open(memory) };
+        self.lines = self.lines.max(self.sites.select(file.as_ref(), list, bit));
+        self.known |= bit;
+        if let Some(file) = file {
+            file.close();
+        }
     }
 
     /// Makes the object an unloaded one. Its thunks become those of `retired`, if there is room.

@@ -19,6 +19,10 @@ const LARGEST_SECTION: usize = 1 << 31;
 const LARGEST_HEADERS: usize = 1024;
 const SYMBOLS: u32 = 2;
 const DYNAMIC_SYMBOLS: u32 = 11;
+/// A flag of sections.
+const COMPRESSED: usize = 1 << 11;
+/// The type of symbols of source files.
+const SOURCE_FILE: u8 = 4;
 /// The types of symbols of functions.
 const FUNCTION: u8 = 2;
 const INDIRECT_FUNCTION: u8 = 10;
@@ -39,6 +43,16 @@ pub(super) struct Section {
     pub(super) address: usize,
     offset: usize,
     pub(super) size: usize,
+    pub(super) is_compressed: bool,
+}
+
+/// The symbol of a function.
+pub(super) struct Function<'a> {
+    /// The link-time address.
+    pub(super) address: usize,
+    pub(super) name: &'a [u8],
+    /// The source file of a function with a local symbol.
+    pub(super) file: Option<&'a [u8]>,
 }
 
 /// The content of a section, in memory of its own.
@@ -142,6 +156,7 @@ impl ObjectFile {
             address: word_at(&bytes, 16)?,
             offset: word_at(&bytes, 24)?,
             size: word_at(&bytes, 32)?,
+            is_compressed: word_at(&bytes, 8)? & COMPRESSED != 0,
         })
     }
 
@@ -176,27 +191,26 @@ impl ObjectFile {
         }
     }
 
-    /// Passes the link-time addresses and the names of all functions to `each`. The symbols of the dynamic linker serve
-    /// if there are no others. The result says whether there are symbols.
-    pub(super) fn functions(&self, mut each: impl FnMut(usize, &[u8])) -> bool {
+    /// Passes all functions to `each`. The symbols of the dynamic linker serve if there are no others.
+    pub(super) fn functions(&self, mut each: impl FnMut(&Function<'_>)) {
         let of_kind = |kind| self.sections().find(|section| section.kind == kind);
-        let Some(symbols) = of_kind(SYMBOLS).or_else(|| of_kind(DYNAMIC_SYMBOLS)) else { return false };
-        let Some(names) = self.section(symbols.link as usize).and_then(|names| self.content(&names)) else {
-            return false;
-        };
-        let Some(symbols) = self.content(&symbols) else { return false };
+        let Some(symbols) = of_kind(SYMBOLS).or_else(|| of_kind(DYNAMIC_SYMBOLS)) else { return };
+        let Some(names) = self.section(symbols.link as usize).and_then(|names| self.content(&names)) else { return };
+        let Some(symbols) = self.content(&symbols) else { return };
+        // The local symbols of a source file follow the symbol of the file.
+        let mut source_file = None;
         for symbol in symbols.bytes().chunks_exact(SYMBOL_SIZE) {
             let (Some(name), Some(info), Some(address)) = (u32_at(symbol, 0), symbol.get(4), word_at(symbol, 8)) else {
                 continue;
             };
-            if [FUNCTION, INDIRECT_FUNCTION].contains(&(info & 0xf))
-                && address != 0
-                && let Some(name) = string_at(names.bytes(), name as usize)
-            {
-                each(address, name);
+            let (binding, kind) = (info >> 4, info & 0xf);
+            let Some(name) = string_at(names.bytes(), name as usize) else { continue };
+            if kind == SOURCE_FILE {
+                source_file = Some(name).filter(|name| !name.is_empty());
+            } else if [FUNCTION, INDIRECT_FUNCTION].contains(&kind) && address != 0 {
+                each(&Function { address, name, file: source_file.filter(|_| binding == 0) });
             }
         }
-        true
     }
 }
 

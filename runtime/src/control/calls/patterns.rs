@@ -5,15 +5,19 @@
 //!
 //! A pattern is compared with the name in the symbol table and, for C++ and Rust, with the name without parameters:
 //! `Parser::parse`, `alloc::string::push`. The names of templates have no arguments.
+//!
+//! A pattern may begin with a pattern for the source file of the function: `file.c:parse_*`, `src/file.cc:Parser::*`.
+//! A single colon is between both; two colons are part of a name.
 
 use crate::text::Text;
 
 /// The longest name in readable form that is compared.
 const LONGEST_NAME: usize = 256;
 
-/// Whether a list of patterns selects a function with this name in the symbol table. An empty list selects all
-/// functions. A function without a name is selected if the list begins by excluding others, or has the pattern `*`.
-pub(super) fn selects(list: &[u8], symbol: Option<&[u8]>) -> bool {
+/// Whether a list of patterns selects a function with this name in the symbol table, in a source file with this path.
+/// An empty list selects all functions. A function without a name is selected if the list begins by excluding others, or
+/// has the pattern `*`. A function without a known file matches no pattern for a file.
+pub(super) fn selects(list: &[u8], symbol: Option<&[u8]>, file: Option<&[u8]>) -> bool {
     if list.is_empty() {
         return true;
     }
@@ -21,17 +25,44 @@ pub(super) fn selects(list: &[u8], symbol: Option<&[u8]>) -> bool {
     let mut is_selected = list.starts_with(b"!");
     for pattern in list.split(|byte| *byte == b',') {
         let (pattern, excludes) = pattern.strip_prefix(b"!").map_or((pattern, false), |pattern| (pattern, true));
+        let (of_file, pattern) = file_and_function(pattern);
         let is_match = match symbol {
             None => pattern == b"*",
             Some(symbol) => {
                 matches(pattern, symbol) || readable.as_ref().is_some_and(|name| matches(pattern, name.as_bytes()))
             }
         };
-        if is_match {
+        if is_match && of_file.is_none_or(|of_file| file.is_some_and(|file| is_end(of_file, file))) {
             is_selected = !excludes;
         }
     }
     is_selected
+}
+
+/// Whether a list has a pattern for a source file.
+pub(super) fn names_files(list: &[u8]) -> bool {
+    list.split(|byte| *byte == b',').any(|pattern| file_and_function(pattern).0.is_some())
+}
+
+/// The pattern for the source file, which is before the last single colon, and the pattern for the function.
+fn file_and_function(pattern: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    let is_colon = |at: Option<usize>| at.and_then(|at| pattern.get(at)) == Some(&b':');
+    let is_single = |at: &usize| is_colon(Some(*at)) && !is_colon(at.checked_sub(1)) && !is_colon(at.checked_add(1));
+    match (0..pattern.len()).rev().find(is_single) {
+        Some(at) => (pattern.get(..at), pattern.get(at + 1..).unwrap_or(&[])),
+        None => (None, pattern),
+    }
+}
+
+/// Whether a pattern matches the end of a path: as many of its last names as the pattern has.
+fn is_end(pattern: &[u8], path: &[u8]) -> bool {
+    let slashes = pattern.iter().filter(|byte| **byte == b'/').count();
+    let mut before = path.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    let end = match before.nth(slashes) {
+        Some(at) => path.get(at + 1..),
+        None => Some(path),
+    };
+    end.is_some_and(|end| matches(pattern, end))
 }
 
 /// Whether a pattern with `*` and `?` matches all of a name.
@@ -196,7 +227,7 @@ mod tests {
     use super::*;
 
     fn is_selected(list: &str, symbol: &str) -> bool {
-        selects(list.as_bytes(), Some(symbol.as_bytes()))
+        selects(list.as_bytes(), Some(symbol.as_bytes()), None)
     }
 
     #[test]
@@ -224,7 +255,45 @@ mod tests {
         assert!(!is_selected("parse_*,!parse_debug", "parse_debug"));
         assert!(is_selected("!parse_debug,parse_*", "parse_debug"));
         assert!(is_selected("!f", "g") && !is_selected("!f", "f"));
-        assert!(selects(b"*", None) && selects(b"!f", None) && selects(b"", None) && !selects(b"f", None));
+        let selects_unnamed = |list: &str| selects(list.as_bytes(), None, Some(b"a.c"));
+        let found = ["*", "!f", "", "a.c:*", "f", "b.c:*", "a.c:f"].map(selects_unnamed);
+        assert_eq!(found, [true, true, true, true, false, false, false]);
+    }
+
+    #[test]
+    fn a_pattern_may_name_a_file() {
+        for (list, symbol, file, expected) in [
+            ("a.c:*", "f", "/src/a.c", true),
+            ("a.c:*", "f", "a.c", true),
+            ("a.c:*", "f", "/src/aa.c", false),
+            ("a.c:*", "f", "/a.c/b.c", false),
+            ("a.c:f", "g", "/src/a.c", false),
+            ("src/a.c:f", "f", "/home/src/a.c", true),
+            ("src/a.c:f", "f", "src/a.c", true),
+            ("src/a.c:f", "f", "/home/my-src/a.c", false),
+            ("src/a.c:f", "f", "a.c", false),
+            ("*/a.c:f", "f", "/home/src/a.c", true),
+            ("/src/a.c:f", "f", "/src/a.c", true),
+            ("src/*:f", "f", "/src/more/a.c", false),
+            ("s?c/*:f", "f", "/src/a.c", true),
+            ("a.c:*,!a.c:log_*", "log_it", "a.c", false),
+            ("a.c:*,!a.c:log_*", "parse", "a.c", true),
+            ("!a.c:*", "parse", "a.c", false),
+            ("!a.c:*", "parse", "b.c", true),
+            ("*,!a.c:*,f", "f", "a.c", true),
+            ("Parser::*", "_ZN6Parser5parseEi", "a.cc", true),
+            ("a.cc:Parser::*", "_ZN6Parser5parseEi", "a.cc", true),
+            ("a.cc:Parser::*", "_ZN6Parser5parseEi", "b.cc", false),
+            ("a:b.c:f", "f", "a:b.c", true),
+            (":f", "f", "a.c", false),
+            ("a.c:", "f", "a.c", false),
+        ] {
+            let found = selects(list.as_bytes(), Some(symbol.as_bytes()), Some(file.as_bytes()));
+            assert_eq!(found, expected, "{list} {symbol} {file}");
+        }
+        assert!(!selects(b"a.c:*", Some(b"f"), None) && selects(b"!a.c:*", Some(b"f"), None));
+        let found = ["f", "A::*", "A:::*", "f,!a.c:g", "a.c:f", ""].map(|list| names_files(list.as_bytes()));
+        assert_eq!(found, [false, false, false, true, true, false]);
     }
 
     #[test]

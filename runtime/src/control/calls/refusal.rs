@@ -3,6 +3,7 @@
 use core::ffi::c_int;
 
 use super::intervals::NoRoomForList;
+use super::source_files::Lines;
 use crate::message::{push_error, say};
 use crate::os::Errno;
 use crate::text::Text;
@@ -14,8 +15,8 @@ pub(super) enum Refusal<'a> {
     NoRoom,
     /// Functions have room of another form.
     OtherRoom,
-    /// A list of patterns selects no function.
-    NoFunction(&'a [u8]),
+    /// A list of patterns selects no function; what is known of the lines that the list needs.
+    NoFunction(&'a [u8], Lines),
     ListTooLong,
     TooManyLists,
     NoMemory,
@@ -36,22 +37,34 @@ impl From<NoRoomForList> for Refusal<'_> {
     }
 }
 
+/// Why the source files of functions are not known.
+const MISSING: &[u8] = b"there is no line information: compile with -g";
+pub(super) const COMPRESSED: &[u8] =
+    b"the line information is compressed: link with -Wl,--compress-debug-sections=none";
+
 /// The reason as a line without its end.
 pub(super) fn text<const N: usize>(refusal: Refusal<'_>, line: &mut Text<N>) {
     const WHAT: &[u8] = b"cannot count calls: ";
-    let parts: [&[u8]; 2] = match refusal {
+    let alone = |text| [text, &b""[..], b"", b""];
+    let parts: [&[u8]; 4] = match refusal {
         Refusal::NoRoom => {
-            [b"no function has room at its entry: compile with gmon-cc --on-demand (-fpatchable-function-entry)", b""]
+            alone(b"no function has room at its entry: compile with gmon-cc --on-demand (-fpatchable-function-entry)")
         }
-        Refusal::OtherRoom => [
+        Refusal::OtherRoom => alone(
             b"there is no room before functions: compile with gmon-cc --on-demand (-fpatchable-function-entry=7,5)",
-            b"",
-        ],
-        Refusal::NoFunction(list) => [b"no function with room at its entry matches ", list],
-        Refusal::ListTooLong => [b"the list of patterns is too long", b""],
-        Refusal::TooManyLists => [b"there were too many different lists of patterns", b""],
-        Refusal::NoMemory => [b"no memory near the program's code, or no permission to make code there", b""],
-        Refusal::Closing => [b"another thread is closing an object", b""],
+        ),
+        Refusal::NoFunction(list, lines) => {
+            let (because, reason): (&[u8], &[u8]) = match lines {
+                Lines::Unknown | Lines::Read => (b"", b""),
+                Lines::Missing => (b": ", MISSING),
+                Lines::Compressed => (b": ", COMPRESSED),
+            };
+            [b"no function with room at its entry matches ", list, because, reason]
+        }
+        Refusal::ListTooLong => alone(b"the list of patterns is too long"),
+        Refusal::TooManyLists => alone(b"there were too many different lists of patterns"),
+        Refusal::NoMemory => alone(b"no memory near the program's code, or no permission to make code there"),
+        Refusal::Closing => alone(b"another thread is closing an object"),
         Refusal::NoObjects(error) => return push_error(line, &[WHAT, b"cannot read the list of objects"], error),
         Refusal::Forbidden(error) => return push_error(line, &[WHAT, b"cannot change the program's code"], error),
     };

@@ -3,8 +3,9 @@
 use core::slice;
 
 use super::changes::Piece;
-use super::object_file::ObjectFile;
+use super::object_file::{Function, ObjectFile};
 use super::patterns;
+use super::source_files::{Lines, SourceFiles};
 use crate::arch::entry_room::{LABELS, ROOM_SIZE, Room, TELLS_ROOM_BY_TABLES};
 use crate::os::{OwnMemory, PAGE, map, unmap};
 
@@ -187,36 +188,69 @@ impl Sites {
         self.all_mut().iter_mut().for_each(|site| (site.is_on, site.has_jump) = (false, false));
     }
 
-    /// Adds the functions that a list of patterns selects to the selection `bit`.
-    pub(super) fn select(&mut self, file: Option<&ObjectFile>, list: &[u8], bit: u32) {
-        let selects_unnamed = patterns::selects(list, None);
-        for site in self.all_mut() {
-            site.selections = if selects_unnamed { site.selections | bit } else { site.selections & !bit };
-        }
-        if list.is_empty() {
-            return;
-        }
-        let Some(file) = file else { return };
-        // Of the names of a function, one suffices for which the patterns decide otherwise than for a function without
-        // a name.
-        file.functions(|address, name| {
-            let is_selected = patterns::selects(list, Some(name));
-            if is_selected != selects_unnamed
-                && let Some(site) = self.at(address)
-            {
-                site.selections = if is_selected { site.selections | bit } else { site.selections & !bit };
+    /// Adds the functions that a list of patterns selects to the selection `bit`. The result is what is known of the
+    /// lines of the object, if the list names source files.
+    pub(super) fn select(&mut self, file: Option<&ObjectFile>, list: &[u8], bit: u32) -> Lines {
+        let source_files = match file {
+            // The last byte of the gate belongs to the function, and not to a function that is inlined behind the gate.
+            Some(file) if patterns::names_files(list) => {
+                SourceFiles::find(file, self.all().iter().map(|site| site.room.body(site.record).wrapping_sub(1)))
             }
-        });
+            _ => Err(Lines::Unknown),
+        };
+        for (index, site) in self.all_mut().iter_mut().enumerate() {
+            site.set(bit, selects(&source_files, list, index, None));
+        }
+        if let Some(file) = file.filter(|_| !list.is_empty()) {
+            // Of the names of a function, one suffices for which the patterns decide otherwise than for a function
+            // without a name.
+            file.functions(|function| {
+                if let Some(index) = self.index_of(function.address)
+                    && let Some(site) = self.all_mut().get_mut(index)
+                {
+                    let [named, unnamed] =
+                        [Some(function), None].map(|function| selects(&source_files, list, index, function));
+                    if named != unnamed {
+                        site.set(bit, named);
+                    }
+                }
+            });
+        }
+        source_files.err().unwrap_or(Lines::Read)
     }
 
-    /// The site of the function at a link-time address.
-    fn at(&mut self, address: usize) -> Option<&mut Site> {
-        let index = LABELS.iter().find_map(|distance| {
+    /// The index of the site of the function at a link-time address.
+    fn index_of(&self, address: usize) -> Option<usize> {
+        LABELS.iter().find_map(|distance| {
             let record = address.wrapping_sub(*distance);
             let index = self.all().partition_point(|site| site.record < record);
             self.all().get(index).filter(|site| site.record == record).map(|_| index)
-        });
-        self.all_mut().get_mut(index?)
+        })
+    }
+}
+
+/// Whether a list of patterns selects the function of a site. The source file is that of the lines, or else that of the
+/// symbol.
+#[inline(never)]
+fn selects(
+    source_files: &Result<SourceFiles, Lines>,
+    list: &[u8],
+    index: usize,
+    function: Option<&Function<'_>>,
+) -> bool {
+    let path = source_files.as_ref().ok().and_then(|files| files.path(index));
+    let path = path.as_ref().map(|path| path.as_bytes()).filter(|path| !path.is_empty());
+    patterns::selects(
+        list,
+        function.map(|function| function.name),
+        path.or_else(|| function.and_then(|function| function.file)),
+    )
+}
+
+impl Site {
+    /// Adds the function to the selection `bit`, or removes it.
+    fn set(&mut self, bit: u32, is_selected: bool) {
+        self.selections = if is_selected { self.selections | bit } else { self.selections & !bit };
     }
 }
 
@@ -338,11 +372,11 @@ mod tests {
         let site = |record| Site { record, selections: 0, room: Room::NONE, is_on: false, has_jump: false };
         // An empty function of three bytes is between two records.
         let all = Box::leak(Box::new([site(0x100), site(0x108), site(0x140)]));
-        let mut sites = Sites { start: all.as_mut_ptr(), number: 3, capacity: 3 };
+        let sites = Sites { start: all.as_mut_ptr(), number: 3, capacity: 3 };
         let label = LABELS[0];
-        let mut at = |address| sites.at(address).map(|site| site.record);
+        let at = |address| sites.index_of(address);
         let found = [0x100, 0x108, 0x140].map(|record| at(record + label));
-        assert_eq!(found, [Some(0x100), Some(0x108), Some(0x140)]);
+        assert_eq!(found, [Some(0), Some(1), Some(2)]);
         assert_eq!([at(0x120 + label), at(0x110 + label)], [None, None]);
     }
 }

@@ -13,7 +13,9 @@ use super::super::{clock, merge};
 use super::changes::{Changes, Piece};
 use super::intervals::{Interval, Intervals, LONGEST_LIST};
 use super::modules::{Look, Modules};
-use super::refusal::Refusal;
+use super::patterns;
+use super::refusal::{COMPRESSED, Refusal};
+use super::source_files::Lines;
 use crate::arch::entry_room::{STEPS_OFF, STEPS_ON};
 use crate::file::side_file::{self, on_demand};
 use crate::file::writer::Writer;
@@ -263,6 +265,9 @@ impl State {
             return Err(Refusal::Forbidden(error));
         }
         if is_new {
+            if lines(&mut self.modules, self.intervals.list(selection)) == Lines::Compressed {
+                say(&[b"not all calls are counted: ", COMPRESSED]);
+            }
             on_demand::set_source(put);
             count_while_counting_calls(true);
             // Before the start, there were no calls.
@@ -290,7 +295,7 @@ impl State {
     /// Why a list selects no function.
     fn why_none<'a>(&mut self, look: Look, list: &'a [u8]) -> Refusal<'a> {
         match look {
-            _ if self.modules.loaded().next().is_some() => Refusal::NoFunction(list),
+            _ if self.modules.loaded().next().is_some() => Refusal::NoFunction(list, lines(&mut self.modules, list)),
             Look { error: Some(error), .. } => Refusal::NoObjects(error),
             Look { has_other_room: true, .. } => Refusal::OtherRoom,
             Look { lacks_memory: true, .. } => Refusal::NoMemory,
@@ -355,14 +360,9 @@ impl State {
         }
         let (list, bit) = (self.intervals.list(selection), 1 << selection);
         for module in self.modules.loaded().filter(|module| module.known & bit == 0) {
-            let file = if list.is_empty() { None } else { module.open(memory) };
-            module.sites.select(file.as_ref(), list, bit);
+            module.select(list, bit, memory);
             if let Some(from) = less_than {
                 module.sites.subtract(bit, 1 << from);
-            }
-            module.known |= bit;
-            if let Some(file) = file {
-                file.close();
             }
         }
     }
@@ -436,4 +436,10 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// What is known of the lines that a list of patterns needs.
+fn lines(modules: &mut Modules, list: &[u8]) -> Lines {
+    let all = modules.loaded().map(|module| module.lines);
+    all.max().filter(|_| patterns::names_files(list)).unwrap_or(Lines::Unknown)
 }
