@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::kit::{Kit, NO_PIE, PIE, STATIC, STATIC_PIE, exact, is_there, words, wrapper};
-use crate::support::{Program, Symbols, calls, directory, quiet, read, root, tool};
+use crate::support::{Program, Symbols, calls, compare, directory, is_root, quiet, read, root, tool};
 
 const CROSS: &str = "aarch64-linux-gnu-gcc";
 const EMULATOR: &str = "qemu-aarch64";
@@ -89,7 +89,7 @@ fn other_processors() {
     for processor in ["cortex-a53", "cortex-a76", "max"] {
         program.runner = [&kit.runner[..], &words(&["-cpu", processor])].concat();
         let printed = program.run(&["storm", "1000"]);
-        crate::support::compare(&printed, &program.profile(), program.symbols());
+        compare(&printed, &program.profile(), program.symbols());
     }
 }
 
@@ -101,7 +101,39 @@ fn signals_between_any_two_instructions() {
         let mut program = kit.compile("single", "extremes.c", &["-O1"]);
         program.runner.push("-singlestep".to_owned());
         let printed = program.run(&["same", "5000"]);
-        crate::support::compare(&printed, &program.profile(), program.symbols());
+        compare(&printed, &program.profile(), program.symbols());
+    }
+}
+
+/// The emulator does not see changes of code that the kernel makes for the process. Where the kernel refuses these, the
+/// runtime makes them itself, and the emulator sees them. The gate may be behind a `bti`.
+#[test]
+fn calls_on_demand() {
+    let Some(kit) = glibc_kit() else { return };
+    if !is_root("calls on demand on aarch64") {
+        return;
+    }
+    let launcher = Program::compile_with("cc", "aarch64-on-demand-launcher", "refused.c", &[]);
+    let emulator = gmon_tests::arm64::emulator();
+    let launched = [launcher.executable.to_str().unwrap(), "mem", emulator.to_str().unwrap(), "-L", SYSTEM];
+    let protected: &[&str] = &["-mbranch-protection=standard"];
+    let modes = kit.modes.iter().copied().chain([("protected", protected)]);
+    for (mode, link) in modes {
+        let compile = |what: &str, source: &str| {
+            let flags = [&["--on-demand", "-O2"], link].concat();
+            let mut program = kit.compile_as(&format!("on-demand-{what}-{mode}"), source, &flags);
+            program.runner = words(&launched);
+            program
+        };
+        let program = compile("intervals", "on_demand.c");
+        for what in ["exact", "less", "keeps"] {
+            let printed = program.run(&[what]);
+            compare(&printed, &program.profile(), program.symbols());
+        }
+        // All forms of calls, from the start.
+        let program = compile("calls", "calls.c");
+        let printed = quiet(&program.command(&["2", "100"]).env("GMON_CALLS", "on").output().unwrap());
+        compare(&printed, &program.profile(), program.symbols());
     }
 }
 
