@@ -97,3 +97,60 @@ fn with_musl() {
     let (printed, report) = run(&place, "target/x86_64-unknown-linux-musl/release/hailstones", "100000");
     compare_calls(&printed, &report);
 }
+
+/// The room at the entries of functions, as rustc's option spells it.
+#[cfg(target_arch = "x86_64")]
+const ROOM: &str = "-Zpatchable-function-entry=7,5";
+#[cfg(target_arch = "aarch64")]
+const ROOM: &str = "-Zpatchable-function-entry=4,2";
+
+/// A mutation that takes the return address into a thunk for a caller, or that loses a register across one, fails. Code of
+/// the standard library has room only where it is compiled with the program, as generic functions are. A list by source
+/// file leaves this code out.
+#[test]
+fn its_calls_are_counted_on_demand() {
+    let object = format!("-Clink-arg={}", library().join("gmon.o").display());
+    let all = ["leaf", "Parser::parse", "convert", "of_thread"];
+    let by_file: [(&[&str], &[&str]); 4] = [
+        (&[], &all),
+        (&["on_demand.rs:*"], &all),
+        (&["programs/on_demand.rs:*,!*4leaf*"], &all[1..]),
+        (&["!on_demand.rs:*"], &[]),
+    ];
+    let by_name: [(&[&str], &[&str]); 2] =
+        [(&["on_demand::*"], &all), (&["on_demand.rs:on_demand::Parser::*"], &all[1..2])];
+    let manglings = [("v0", by_file.to_vec()), ("legacy", [&by_file[..], &by_name].concat())];
+    for (mangling, lists) in manglings {
+        let place = directory(&format!("rust-on-demand-{mangling}"));
+        let mangling = format!("-Csymbol-mangling-version={mangling}");
+        let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        command.args(["--edition=2024", "-O", "-g", "-Zunstable-options", ROOM, &mangling, &object, "-o", "on_demand"]);
+        command.arg(root().join("tests/programs/on_demand.rs")).env("RUSTC_BOOTSTRAP", "1").current_dir(&place);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("unknown unstable option") || said.contains("incorrect value") {
+            println!("\nSKIPPED: calls on demand of Rust programs: the compiler has no {ROOM}");
+            return;
+        }
+        assert!(output.status.success(), "{said}");
+        for (list, selected) in lists {
+            let output = Command::new(place.join("on_demand")).args(list).current_dir(&place).output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            let report = gmon_tests::read(gmon_tests::gprof(), &place, &["-b", "-p", "-z", "on_demand", "gmon.out"]);
+            let report = String::from_utf8(report.stdout).unwrap();
+            // The name of a generic function may end with its type, and that of a method may have its type in brackets.
+            let counted = |name: &str| -> u64 {
+                let name = format!(" on_demand::{name}");
+                let plain = |row: &str| row.replace(['<', '>'], "");
+                let is_row = |row: &str| ["", "::u8", "::u64"].iter().any(|end| row.ends_with(&format!("{name}{end}")));
+                let rows = report.lines().map(plain).filter(|row| is_row(row));
+                rows.filter_map(|row| row.split_whitespace().nth(3)?.parse::<u64>().ok()).sum()
+            };
+            for line in String::from_utf8(output.stdout).unwrap().lines() {
+                let (name, count) = line.strip_prefix("calls ").unwrap().rsplit_once(' ').unwrap();
+                let expected = if selected.contains(&name) { count.parse().unwrap() } else { 0 };
+                assert_eq!(counted(name), expected, "{mangling} {list:?} {name}: {report}");
+            }
+        }
+    }
+}
