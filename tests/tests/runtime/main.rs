@@ -26,6 +26,7 @@ mod objects_closed;
 mod objects_outside;
 mod objects_read;
 mod on_demand;
+mod on_demand_both;
 mod on_demand_files;
 mod own_code;
 mod places;
