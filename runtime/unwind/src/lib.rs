@@ -15,7 +15,8 @@
 //! The modules, bottom up:
 //!
 //! * `memory`: reads words and bytes
-//! * `bytes`: a cursor over tables that cannot panic, also for other tables of DWARF; `expression`: DWARF's stack machine
+//! * `bytes`: a cursor over tables that cannot panic, also for other tables of DWARF
+//! * `expression`: DWARF's stack machine
 //! * `rule`: how to find the caller's registers; `cache`: rules by program counter
 //! * `architecture`: what differs between processors; `x86_64`, `aarch64`: the processors
 //! * `entry`, `instructions`: from a table's entry to a rule; `index`: from a program counter to an entry

@@ -1,7 +1,8 @@
 //! The source files of functions, by the line-number programs of `.debug_line` (DWARF 2 to 5).
 //!
 //! A line-number program makes rows. Each row has an address and the number of a source file, in ascending order of
-//! addresses up to the end of a sequence. The header of the program has the names of the files and of their directories.
+//! addresses up to the end of a sequence. The header of the program has the names of the files and of their
+//! directories.
 //!
 //! Nothing here panics, allocates, or has unsafe code. If a section is torn or wrong, the files of some functions are
 //! unknown. The time is in proportion to the sizes of the sections, except for a search for each sequence and function.
@@ -30,18 +31,18 @@ pub(super) struct Sections<'a> {
 /// The section with a string.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
-enum Strings {
+enum Table {
     #[default]
     Nowhere,
-    Lines,
-    LineStrings,
-    Strings,
+    Line,
+    LineStr,
+    Str,
 }
 
 /// Where a string begins. Zeros are nowhere.
 #[derive(Clone, Copy, Default)]
 struct Place {
-    strings: Strings,
+    table: Table,
     offset: u32,
 }
 
@@ -68,7 +69,7 @@ pub(super) struct Located {
 impl Located {
     /// Whether a part of the path is in `.debug_str`.
     pub(super) fn needs_strings(&self) -> bool {
-        self.file.parts.iter().any(|place| place.strings == Strings::Strings)
+        self.file.parts.iter().any(|place| place.table == Table::Str)
     }
 }
 
@@ -101,11 +102,11 @@ impl Sections<'_> {
     /// The string at a place, unless it is empty.
     #[inline(never)]
     fn string(&self, place: Place) -> Option<&[u8]> {
-        let section = match place.strings {
-            Strings::Nowhere => return None,
-            Strings::Lines => self.lines,
-            Strings::LineStrings => self.line_strings,
-            Strings::Strings => self.strings,
+        let section = match place.table {
+            Table::Nowhere => return None,
+            Table::Line => self.lines,
+            Table::LineStr => self.line_strings,
+            Table::Str => self.strings,
         };
         let rest = section.get(place.offset as usize..)?;
         let length = Section { address: 0, bytes: rest }.at(0).string().filter(|length| *length > 0)?;
@@ -206,8 +207,8 @@ fn split<'a>(cursor: &mut Cursor<'a>, length: u64) -> Option<Cursor<'a>> {
 #[inline(never)]
 fn string(cursor: &mut Cursor<'_>) -> Option<Place> {
     let offset = u32::try_from(cursor.address()).ok()?;
-    let strings = if cursor.string()? == 0 { Strings::Nowhere } else { Strings::Lines };
-    Some(Place { strings, offset })
+    let table = if cursor.string()? == 0 { Table::Nowhere } else { Table::Line };
+    Some(Place { table, offset })
 }
 
 /// The header of a line-number program.
@@ -265,8 +266,8 @@ impl<'a> Header<'a> {
         SourceFile { parts: [below, directory(file.directory), file.place] }
     }
 
-    /// Runs the program, and passes the ranges of addresses of its rows and the numbers of their files to `each`. `None`
-    /// if the program ends too early.
+    /// Runs the program, and passes the ranges of addresses of its rows and the numbers of their files to `each`.
+    /// `None` if the program ends too early.
     #[inline(never)]
     fn run(&self, mut each: impl FnMut(usize, usize, usize)) -> Option<()> {
         let mut program = self.program;
@@ -362,7 +363,7 @@ impl Names<'_> {
         self.put(Place::default(), 0);
         loop {
             let place = string(header)?;
-            if place.strings == Strings::Nowhere {
+            if place.table == Table::Nowhere {
                 return Some(());
             }
             let mut directory = 0;
@@ -392,9 +393,9 @@ impl Names<'_> {
             let (mut descriptions, mut place, mut directory) = (descriptions, Place::default(), 0);
             for _ in 0..fields {
                 let (content, form) = (leb(&mut descriptions)?, leb(&mut descriptions)?);
-                let (strings, value) = field(header, form, offsets)?;
+                let (table, value) = field(header, form, offsets)?;
                 match content {
-                    NAME => place = Place { strings, offset: u32::try_from(value).ok()? },
+                    NAME => place = Place { table, offset: u32::try_from(value).ok()? },
                     DIRECTORY => directory = value,
                     _ => {}
                 }
@@ -407,23 +408,23 @@ impl Names<'_> {
 
 /// Reads a field of a form (`DW_FORM_*`): a string, or a number that is nowhere. The value of others is 0.
 #[inline(never)]
-fn field(header: &mut Cursor<'_>, form: u64, offsets: u64) -> Option<(Strings, u64)> {
-    let (strings, size) = match form {
-        0x08 => return string(header).map(|place| (place.strings, place.offset.into())),
-        0x0f => return leb(header).map(|number| (Strings::Nowhere, number)),
+fn field(header: &mut Cursor<'_>, form: u64, offsets: u64) -> Option<(Table, u64)> {
+    let (table, size) = match form {
+        0x08 => return string(header).map(|place| (place.table, place.offset.into())),
+        0x0f => return leb(header).map(|number| (Table::Nowhere, number)),
         0x09 | 0x1e => {
             let length = if form == 0x09 { leb(header)? } else { 16 };
-            return split(header, length).map(|_| (Strings::Nowhere, 0));
+            return split(header, length).map(|_| (Table::Nowhere, 0));
         }
-        0x0e => (Strings::Strings, offsets),
-        0x1f => (Strings::LineStrings, offsets),
-        0x0b => (Strings::Nowhere, 1),
-        0x05 => (Strings::Nowhere, 2),
-        0x06 => (Strings::Nowhere, 4),
-        0x07 => (Strings::Nowhere, 8),
+        0x0e => (Table::Str, offsets),
+        0x1f => (Table::LineStr, offsets),
+        0x0b => (Table::Nowhere, 1),
+        0x05 => (Table::Nowhere, 2),
+        0x06 => (Table::Nowhere, 4),
+        0x07 => (Table::Nowhere, 8),
         _ => return None,
     };
-    fixed(header, size).map(|value| (strings, value))
+    fixed(header, size).map(|value| (table, value))
 }
 
 #[cfg(test)]

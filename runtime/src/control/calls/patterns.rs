@@ -15,8 +15,8 @@ use crate::text::Text;
 const LONGEST_NAME: usize = 256;
 
 /// Whether a list of patterns selects a function with this name in the symbol table, in a source file with this path.
-/// An empty list selects all functions. A function without a name is selected if the list begins by excluding others, or
-/// has the pattern `*`. A function without a known file matches no pattern for a file.
+/// An empty list selects all functions. A function without a name is selected if the list begins by excluding others,
+/// or has the pattern `*`. A function without a known file matches no pattern for a file.
 pub(super) fn selects(list: &[u8], symbol: Option<&[u8]>, file: Option<&[u8]>) -> bool {
     if list.is_empty() {
         return true;

@@ -8,6 +8,7 @@ use super::patterns;
 use super::source_files::{Lines, SourceFiles};
 use crate::arch::entry_room::{LABELS, ROOM_SIZE, Room, TELLS_ROOM_BY_TABLES};
 use crate::os::{OwnMemory, PAGE, map, unmap};
+use crate::text::Text;
 
 /// The section in which compilers list the room of functions.
 const RECORDS: &[u8] = b"__patchable_function_entries";
@@ -239,7 +240,7 @@ fn selects(
     function: Option<&Function<'_>>,
 ) -> bool {
     let path = source_files.as_ref().ok().and_then(|files| files.path(index));
-    let path = path.as_ref().map(|path| path.as_bytes()).filter(|path| !path.is_empty());
+    let path = path.as_ref().map(Text::as_bytes).filter(|path| !path.is_empty());
     patterns::selects(
         list,
         function.map(|function| function.name),
