@@ -145,6 +145,16 @@ pub enum Error {
         /// The unit of the other samples.
         new: String,
     },
+    /// A change is beyond a limit (`--fail-if`). This is a result of the comparison, and no fault.
+    Changed {
+        /// What changed, in one line.
+        verdict: String,
+    },
+    /// The runs could not have shown a change beyond a limit (`--fail-if-unsure`).
+    Unsure {
+        /// What the runs would have shown, in one line.
+        verdict: String,
+    },
     /// The reports cannot be written.
     Output(io::Error),
 }
@@ -154,6 +164,22 @@ impl Error {
     #[must_use]
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Returns whether the run did what was asked, and the error is its result.
+    #[must_use]
+    pub fn is_verdict(&self) -> bool {
+        matches!(self, Error::Changed { .. } | Error::Unsure { .. })
+    }
+
+    /// Returns the exit status of a program that ends with this error.
+    #[must_use]
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Error::Changed { .. } => 3,
+            Error::Unsure { .. } => 4,
+            _ => 1,
+        }
     }
 }
 
@@ -235,6 +261,7 @@ impl fmt::Display for Error {
                 f,
                 "'--base': the samples of the base are {base}, those of the other profiles {new}: name profiles of one unit"
             ),
+            Error::Changed { verdict } | Error::Unsure { verdict } => f.write_str(verdict),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
         }
     }
@@ -271,7 +298,9 @@ impl std::error::Error for Error {
             | Error::Process { .. }
             | Error::NoStacks
             | Error::NoTimes { .. }
-            | Error::UnitsDiffer { .. } => None,
+            | Error::UnitsDiffer { .. }
+            | Error::Changed { .. }
+            | Error::Unsure { .. } => None,
         }
     }
 }

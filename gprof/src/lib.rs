@@ -85,6 +85,7 @@ pub mod internals {
     pub use crate::model::graph::arcs::Arcs;
     pub use crate::model::graph::propagate::{GraphSelection, Share};
     pub use crate::model::selection::{ArcSelection, Selection, Selections};
+    pub use crate::model::statistics::power_of_welch;
     pub use crate::program::image::{Code, Headers, Image, ImageStorage, Machine, Policy, Symbol, read};
     pub use crate::program::symbols::functions::Functions;
 }
@@ -109,11 +110,12 @@ pub use exports::{render, render_difference};
 pub use model::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use model::graph::Node;
 pub use model::{
-    Analysis, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, CallsCounted, Certainty, Change,
-    ChangedFrame, Clock, ContextRow, ContextTable, CutStacks, Difference, DifferenceFlame, DifferenceRow, DrawnCall,
-    DrawnFunction, DrawnGraph, Flame, FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo,
-    FunctionTimes, Presence, SampleNode, SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats,
-    ThreadTimes, difference,
+    Analysis, ArcChange, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, CallsCounted, CallsJudged, Cause,
+    Certainty, Change, ChangedFrame, Clock, ContextRow, ContextTable, CutStacks, Difference, DifferenceFlame,
+    DifferenceRow, DrawnCall, DrawnFunction, DrawnGraph, Evidence, Finding, Flame, FlameFrame, FlameOrigin,
+    FlameSubject, FlatRow, Frame, FunctionInfo, FunctionTimes, Judgement, Presence, RowRuns, Run, Runs, SampleNode,
+    SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes, difference,
+    difference_of_runs,
 };
 pub use program::image::ImageError;
 pub use program::image::address_space::Mapping;

@@ -11,8 +11,10 @@ fn main() -> ExitCode {
         // In `gprof | head`, the reader has seen enough.
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gprof: {}", gprof::visible(&error.to_string()));
-            ExitCode::FAILURE
+            // A verdict begins with what changed.
+            let program = if error.is_verdict() { "" } else { "gprof: " };
+            eprintln!("{program}{}", gprof::visible(&error.to_string()));
+            ExitCode::from(error.exit_status())
         }
     }
 }

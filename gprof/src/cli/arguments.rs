@@ -264,15 +264,25 @@ pub(super) struct Arguments {
     #[arg(long = "image", value_name = "FILE", action = ArgAction::Append, help_heading = "Files")]
     pub(super) images: Vec<PathBuf>,
 
-    /// Print what changed since a base: an earlier run, or a run of another build. FILES are profiles with commas
-    /// between them; an executable or shared object before profiles is their program. Without one, the program is the
-    /// same. Changes that chance explains are marked as noise
+    /// Print what changed since a base: earlier runs, or runs of another build. FILES are profiles with commas between
+    /// them, each of a run; an executable or shared object before profiles is their program. Without one, the program
+    /// is the same. Changes that chance explains are marked as noise. May be repeated
     #[arg(long, value_name = "FILES", action = ArgAction::Append, help_heading = "Files")]
     pub(super) base: Vec<OsString>,
 
     /// Scale the times and calls of the base, so that the base has the same total time
     #[arg(long, help_heading = "Files")]
     pub(super) normalize: bool,
+
+    /// With --base: exit with status 3 if the self time of a function grew for certain and by more than LIMIT:
+    /// slower:PERCENT%, or slower:PERCENT%:PATTERN for the functions whose names fit, with * and ?. calls in place of
+    /// slower limits the calls of functions, total the time of everything. May be repeated
+    #[arg(long, value_name = "LIMIT", action = ArgAction::Append, help_heading = "Files")]
+    pub(super) fail_if: Vec<String>,
+
+    /// With --fail-if: exit with status 4 if the runs could not have shown such a growth
+    #[arg(long, help_heading = "Files")]
+    pub(super) fail_if_unsure: bool,
 
     /// Read profiles in this form: auto, magic (GNU), bsd, 4.4bsd or prof
     #[arg(short = 'O', long, value_name = "FORM", allow_hyphen_values = true, help_heading = "Files")]

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::program::image::files::COMPANIONS;
 use crate::question::files::{Comparison, Output, ProfilePath, ProfiledImage};
 use crate::question::format::Format;
+use crate::question::gate::Gate;
 use crate::question::reports::FILE_ORDER;
 use crate::reports::list::REPORTS;
 
@@ -162,10 +163,19 @@ pub(super) fn comparison(
     outputs: &[Output],
 ) -> Result<Option<Comparison>, Error> {
     if arguments.base.is_empty() {
-        return match arguments.normalize {
-            true => Err(Error::Usage("'--normalize' scales a base: name the base with '--base=FILES'".to_owned())),
-            false => Ok(None),
+        let alone = [
+            ("'--normalize' scales a base", arguments.normalize),
+            ("'--fail-if' compares with a base", !arguments.fail_if.is_empty()),
+        ];
+        return match alone.into_iter().find(|(_, is_given)| *is_given) {
+            Some((why, _)) => Err(Error::Usage(format!("{why}: name the base with '--base=FILES'"))),
+            None if arguments.fail_if_unsure => Err(no_limit()),
+            None => Ok(None),
         };
+    }
+    let gates = arguments.fail_if.iter().map(|text| Gate::new(text)).collect::<Result<Vec<_>, _>>()?;
+    if arguments.fail_if_unsure && gates.is_empty() {
+        return Err(no_limit());
     }
     base_contradictions(arguments, matches, outputs)?;
     let mut base = Vec::new();
@@ -177,7 +187,13 @@ pub(super) fn comparison(
     if base.iter().filter(is_stdin).count() + of_report > 1 {
         return Err(Error::Usage("'--base': the standard input can be one profile only".to_owned()));
     }
-    Ok(Some(Comparison { base: without_companions(base), normalizes: arguments.normalize }))
+    let base = without_companions(base);
+    let (normalizes, fails_if_unsure) = (arguments.normalize, arguments.fail_if_unsure);
+    Ok(Some(Comparison { base, normalizes, gates, fails_if_unsure }))
+}
+
+fn no_limit() -> Error {
+    Error::Usage("'--fail-if-unsure' needs a limit: add '--fail-if=slower:3%'".to_owned())
 }
 
 /// The files in one value. A value that is the name of a file is one file, also with commas.

@@ -90,9 +90,10 @@ impl<'a, 'data> Side<'a, 'data> {
         if clock.is_seconds() { clock.time(samples as f64) * NANOSECONDS } else { 0.0 }
     }
 
-    /// A value as it is written: negative in the base, which is multiplied by a factor if it was normalized.
+    /// A value as it is written: negative in the base, which is multiplied by a factor if it was normalized, or has
+    /// another number of runs.
     fn value(self, number: f64) -> u64 {
-        let factor = self.base.map_or(1.0, |difference| -difference.factor.unwrap_or(1.0));
+        let factor = self.base.map_or(1.0, |difference| -difference.base_scale());
         ((number * factor).round() as i64).cast_unsigned()
     }
 }

@@ -46,6 +46,7 @@ mod samples;
 pub mod selection;
 mod stack_tree;
 pub mod static_calls;
+pub mod statistics;
 mod stats;
 pub(crate) mod symbolize;
 mod thread_ticks;
@@ -62,7 +63,10 @@ pub use context_rows::{ContextRow, ContextTable};
 pub use contexts::ticks::StackSums;
 pub use contexts::tree::Frame;
 pub use cut_stacks::CutStacks;
-pub use difference::{Change, ChangedFrame, Difference, DifferenceFlame, DifferenceRow, Presence, difference};
+pub use difference::{
+    ArcChange, CallsJudged, Cause, Change, ChangedFrame, Difference, DifferenceFlame, DifferenceRow, Evidence, Finding,
+    Judgement, Presence, RowRuns, Run, Runs, difference, difference_of_runs,
+};
 pub use drawn_graph::{DrawnCall, DrawnFunction, DrawnGraph};
 pub use errors::Errors;
 pub use flame::{Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};

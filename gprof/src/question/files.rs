@@ -9,6 +9,7 @@ use std::sync::Arc;
 use gmon::{DataModel, Encoding, Form, Hints, Order};
 
 use super::format::Format;
+use super::gate::Gate;
 use super::rules::Compat;
 use crate::error::Error;
 
@@ -87,6 +88,10 @@ pub struct Comparison {
     pub base: Vec<ProfilePath>,
     /// Whether to scale the times and calls of the base, so that the base has the same total time.
     pub normalizes: bool,
+    /// The limits of changes (`--fail-if`).
+    pub gates: Vec<Gate>,
+    /// Whether to fail if the runs could not have shown a change beyond the limits (`--fail-if-unsure`).
+    pub fails_if_unsure: bool,
 }
 
 /// What is known about the form of profiles before they are read.

@@ -6,6 +6,7 @@
 mod builder;
 pub mod files;
 pub mod format;
+pub mod gate;
 pub mod options;
 pub mod pattern;
 pub mod reports;

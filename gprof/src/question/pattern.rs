@@ -130,6 +130,34 @@ fn slash(text: &[u8]) -> Option<usize> {
     (0..text.len()).find(|at| text[*at] == b'/' && !text[..*at].ends_with(b"operator"))
 }
 
+/// Returns whether a text fits a pattern. `*` stands for any text, and `?` for any character. The time is at most
+/// proportional to the product of both lengths.
+pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    // The state to return to if the text after the last `*` does not fit: then the `*` stands for one more character.
+    let mut retry: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                retry = Some((p + 1, t));
+                p += 1;
+            }
+            Some(sign) if *sign == b'?' || *sign == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match &mut retry {
+                Some((after, from)) => {
+                    *from += 1;
+                    (p, t) = (*after, *from);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|sign| *sign == b'*')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

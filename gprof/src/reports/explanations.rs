@@ -218,6 +218,42 @@ Functions that call each other in a circle form a cycle, which has an entry as
 a whole, with its members below.
 ";
 
+/// Explains the difference of several runs.
+pub(crate) const DIFFERENCE_OF_RUNS: &str = "
+How to read the difference. Each row is a function. Times and calls are means a
+run. The rows with the largest changes of self time come first.
+
+ base      the mean of the base's runs.
+
+ now       the mean of the other runs.
+
+ change    the mean now, less the mean of the base.
+
+ %         the change, as a percentage of the base.
+
+ ±         half of the confidence interval (95 %) of this percentage.
+
+ p         the probability of such a change if nothing changed, corrected for
+           the number of rows (Holm). Empty: fewer than 10 samples.
+
+ visible   the smallest growth, in percent, that these runs show with a
+           probability of 0.8.
+
+ self      the time in the function's own code.
+
+ inclusive the time in the function and in the functions that it called. Such a
+           time is a sum of self times: the lines above name where it changed.
+
+ calls     how often other functions called it.
+
+ mark      slower, faster: the self time changed. noise: chance explains the
+           change. few: too few samples to tell. added: the base does not have
+           this function. removed: only the base has it.
+
+ name      the function. <kernel> stands for the kernel, <outside> for code in
+           no function.
+";
+
 /// Explains the difference.
 pub(crate) const DIFFERENCE: &str = "
 How to read the difference. Each row is a function. The rows with the largest

@@ -18,5 +18,6 @@ mod numbers;
 mod on_demand;
 mod outside;
 mod pictures;
+mod simulation;
 mod stacks;
 mod totals;

@@ -9,7 +9,7 @@ use crate::sink::csv::{Cells, write_head, write_row};
 use crate::sink::json::Value;
 
 /// The columns that JSON has. The first row has the names of the columns, also if there are no other rows.
-const COLUMNS: [&str; 30] = [
+const COLUMNS: [&str; 55] = [
     "name",
     "presence",
     "symbol",
@@ -40,6 +40,31 @@ const COLUMNS: [&str; 30] = [
     "calls",
     "calls_change",
     "calls_percent",
+    "self_low",
+    "self_high",
+    "self_p",
+    "self_corrected_p",
+    "self_visible",
+    "self_is_log",
+    "self_changed",
+    "inclusive_low",
+    "inclusive_high",
+    "inclusive_p",
+    "inclusive_corrected_p",
+    "inclusive_visible",
+    "inclusive_is_log",
+    "inclusive_changed",
+    "calls_are_exact",
+    "calls_changed",
+    "each_call_base",
+    "each_call",
+    "each_call_low",
+    "each_call_high",
+    "each_call_p",
+    "each_call_corrected_p",
+    "each_call_visible",
+    "each_call_is_log",
+    "each_call_changed",
 ];
 
 pub(crate) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {

@@ -2,12 +2,19 @@
 //! either side, and the flame graphs of both sides as one tree.
 
 mod change;
+mod findings;
 mod join;
+mod judge;
 mod model;
+mod run;
+mod runs;
 mod side;
 
 pub use change::Change;
+pub use judge::{Evidence, Judgement};
 pub use model::{ChangedFrame, Difference, DifferenceFlame, DifferenceRow, Presence};
+pub use run::Run;
+pub use runs::{ArcChange, CallsJudged, Cause, Finding, RowRuns, Runs};
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -22,9 +29,10 @@ use crate::question::options::Options;
 use change::Time;
 use join::join;
 use model::RowSubject;
+use runs::Judge;
 use side::{Elsewhere, FrameKey, Numbers, Side, Subjects};
 
-/// Compares two analyses. The options of both must be [`Options::compared`](crate::Options::compared); those of `new`
+/// Compares two analyses, each of one run. The options of both must be [`Options::compared`](crate::Options::compared); those of `new`
 /// choose the rows. Inclusive times should be measured on both sides or estimated on both
 /// ([`Options::propagate`](crate::Options::propagate)).
 ///
@@ -36,7 +44,25 @@ pub fn difference<'a, 'data>(
     base: &'a Analysis<'data>,
     new: &'a Analysis<'data>,
 ) -> Result<Difference<'a, 'data>, Error> {
+    let [of_base, of_new] = [base, new].map(|side| [Run::new(side, side)]);
+    difference_of_runs((base, &of_base), (new, &of_new))
+}
+
+/// Compares two analyses as [`difference`] does, each of which has the sum of several runs. Times and calls are means a
+/// run.
+///
+/// # Errors
+///
+/// As those of [`difference`].
+pub fn difference_of_runs<'a, 'data>(
+    (base, of_base): (&'a Analysis<'data>, &[Run]),
+    (new, of_new): (&'a Analysis<'data>, &[Run]),
+) -> Result<Difference<'a, 'data>, Error> {
+    let runs = [of_base, of_new];
     let mut sides = [base, new].map(Side::new);
+    for (side, runs) in sides.iter_mut().zip(runs) {
+        side.factor = 1.0 / runs.len().max(1) as f64;
+    }
     check(&sides)?;
     let options = new.options;
     let is_normalized = options.comparison.as_ref().is_some_and(|comparison| comparison.normalizes);
@@ -45,17 +71,25 @@ pub fn difference<'a, 'data>(
         return Err(no_times(side));
     }
     let factor = Some(new_total / base_total).filter(|_| is_normalized);
-    sides[0].factor = factor.unwrap_or(1.0);
+    sides[0].factor *= factor.unwrap_or(1.0);
     let whole = factor.map(|_| new_total);
     sides.iter_mut().for_each(|side| side.whole = whole);
     let subjects = Subjects::new(join(base, new), [base, new]);
     let total = Change::without_error(sides[0].total(), new_total);
     let is_measured = sides.iter().all(|side| side.analysis.is_measured());
-    let (mut rows, flame) = (rows(&sides, &subjects, options), OnceLock::new());
+    let judge = Judge::new(sides, runs);
+    let (mut rows, flame) = (rows(&sides, &subjects, options, &judge), OnceLock::new());
     let noise_errors = change::set_limit(rows.iter_mut().flat_map(|row| [&mut row.own, &mut row.inclusive]).collect());
+    let arcs = judge.changed_arcs(runs, &subjects);
+    let runs = judge.finish(&mut rows);
     let mut difference =
-        Difference { sides, subjects, rows, left_out: 0, total, factor, is_measured, noise_errors, flame };
+        Difference { sides, subjects, rows, left_out: 0, total, factor, is_measured, noise_errors, runs, flame };
+    difference.sort();
+    difference.runs.rows.clone_from(&difference.rows);
     difference.limit(options);
+    let changed = difference.runs.rows.iter().filter(|row| row.runs.own.is_certain).copied();
+    difference.runs.findings = difference.findings(changed.collect::<Vec<_>>().into_iter(), &arcs);
+    difference.runs.calls = arcs.into_iter().filter(|arc| arc.is_origin && arc.calls.is_exact).collect();
     Ok(difference)
 }
 
@@ -75,7 +109,12 @@ fn check(sides: &[Side<'_, '_>; 2]) -> Result<(), Error> {
     if base == new { Ok(()) } else { Err(Error::UnitsDiffer { base: name(base), new: name(new) }) }
 }
 
-fn rows(sides: &[Side<'_, '_>; 2], subjects: &Subjects, options: &Options) -> Vec<DifferenceRow> {
+fn rows(
+    sides: &[Side<'_, '_>; 2],
+    subjects: &Subjects,
+    options: &Options,
+    judge: &Judge<'_, '_, '_>,
+) -> Vec<DifferenceRow> {
     let functions = subjects.joined.iter().enumerate().map(|(at, joined)| {
         let numbers = [0, 1].map(|side: usize| sides[side].numbers(&joined[side]));
         let presence = match joined {
@@ -85,32 +124,46 @@ fn rows(sides: &[Side<'_, '_>; 2], subjects: &Subjects, options: &Options) -> Ve
         };
         (RowSubject::Functions(at), presence, numbers)
     });
-    let elsewhere = [Elsewhere::Kernel, Elsewhere::Outside].into_iter().map(|elsewhere| {
+    let elsewhere = Elsewhere::ALL.into_iter().map(|elsewhere| {
         (RowSubject::Elsewhere(elsewhere), Presence::Both, sides.map(|side| side.elsewhere(elsewhere)))
     });
     let row = |(subject, presence, [base, new]): (RowSubject, Presence, [Numbers; 2])| {
         let is_function = matches!(subject, RowSubject::Functions(_));
         let is_shown = base.is_used || new.is_used || (options.unused && is_function);
-        is_shown.then(|| DifferenceRow {
+        let row = DifferenceRow {
             subject,
             presence,
             own: Time::change(base.own, new.own, sides[1].whole),
             inclusive: Time::change(base.inclusive, new.inclusive, sides[1].whole),
             calls: Change::without_error(base.calls, new.calls),
+            runs: RowRuns::default(),
+        };
+        is_shown.then(|| DifferenceRow {
+            runs: match subject {
+                RowSubject::Functions(at) => judge.functions(&subjects.joined[at], [&base, &new], &row),
+                RowSubject::Elsewhere(elsewhere) => judge.elsewhere(elsewhere, &new, &row),
+            },
+            ..row
         })
     };
     functions.chain(elsewhere).filter_map(row).collect()
 }
 
 impl Difference<'_, '_> {
-    /// Sorts the rows, and leaves out those that the options leave out.
-    fn limit(&mut self, options: &Options) {
+    /// Sorts the rows.
+    fn sort(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
         let size = |change: Change| Reverse(Ordered(change.absolute().abs()));
         rows.sort_by_cached_key(|row| {
             let name = self.row_function(row).map(|(side, id)| &side.functions[id].name);
             (size(row.own), size(row.inclusive), size(row.calls), name)
         });
+        self.rows = rows;
+    }
+
+    /// Leaves out the rows that the options leave out.
+    fn limit(&mut self, options: &Options) {
+        let mut rows = std::mem::take(&mut self.rows);
         let (all, limit) = (rows.len(), options.row_limit());
         if let Some(percent) = limit.min_percent {
             let least = percent / 100.0 * self.total.old.max(self.total.new);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::change::Change;
+use super::runs::{RowRuns, Runs};
 use super::side::{Elsewhere, Side, Subjects};
 use crate::model::analysis::Analysis;
 use crate::model::flame::FlameSubject;
@@ -28,7 +29,8 @@ pub(super) enum RowSubject {
     Elsewhere(Elsewhere),
 }
 
-/// The changes of a function. Times are in the unit of the samples, normally seconds.
+/// The changes of a function. Times are in the unit of the samples, normally seconds, and are means a run, as calls
+/// are.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DifferenceRow {
@@ -41,6 +43,8 @@ pub struct DifferenceRow {
     pub inclusive: Change,
     /// The calls by other functions.
     pub calls: Change,
+    /// What the runs say of these changes.
+    pub runs: RowRuns,
 }
 
 /// What changed between a base and other profiles.
@@ -55,13 +59,15 @@ pub struct Difference<'a, 'data> {
     pub left_out: usize,
     /// The time of all functions and of all other code.
     pub total: Change,
-    /// By what the times and calls of the base were multiplied, so that both totals are the same.
+    /// By what the means of the base were multiplied, so that both totals are the same.
     pub factor: Option<f64>,
     /// Whether inclusive times are measured on both sides.
     pub is_measured: bool,
     /// A change of a row is noise if it is smaller than this number of its standard errors. Of 1,000 comparisons of a
     /// program with itself, one has a row with a larger change.
     pub noise_errors: f64,
+    /// The comparison of the runs of both sides.
+    pub runs: Runs,
     pub(super) flame: OnceLock<DifferenceFlame>,
 }
 
@@ -110,6 +116,13 @@ impl<'a, 'data> Difference<'a, 'data> {
     #[must_use]
     pub fn new_analysis(&self) -> &'a Analysis<'data> {
         self.sides[1].analysis
+    }
+
+    /// Returns by what the counts of the base are multiplied, so that they can be compared with those of the other
+    /// profiles: both sides may have different numbers of runs.
+    #[must_use]
+    pub fn base_scale(&self) -> f64 {
+        self.sides[0].factor / self.sides[1].factor
     }
 
     /// Returns the functions of a row in the base and in the other profiles. Several functions are in one row if their

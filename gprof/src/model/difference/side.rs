@@ -35,10 +35,15 @@ pub(super) enum Elsewhere {
     Outside,
 }
 
+impl Elsewhere {
+    /// All of them, in the order of their rows.
+    pub(super) const ALL: [Elsewhere; 2] = [Elsewhere::Kernel, Elsewhere::Outside];
+}
+
 impl<'a, 'data> Side<'a, 'data> {
     pub(super) fn new(analysis: &'a Analysis<'data>) -> Side<'a, 'data> {
         let side = Side { analysis, samples: 0.0, factor: 1.0, whole: None };
-        let elsewhere = [Elsewhere::Kernel, Elsewhere::Outside].map(|elsewhere| side.samples_of(elsewhere));
+        let elsewhere = Elsewhere::ALL.map(|elsewhere| side.samples_of(elsewhere));
         let own = |id| analysis.graph().share(id).own;
         Side { samples: analysis.functions.ids().map(own).chain(elsewhere).sum(), ..side }
     }

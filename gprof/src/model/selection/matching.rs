@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::program::symbols::functions::{FunctionId, Functions};
 use crate::program::symbols::sources::Sources;
-use crate::question::pattern::{Spec, What};
+use crate::question::pattern::{Spec, What, fits};
 
 /// Finds functions by name and source location.
 pub(super) struct Matcher<'a, 'data> {
@@ -137,34 +137,6 @@ fn behind_parameters(name: &[u8], at: usize) -> Option<usize> {
         end += if name[end..].starts_with(qualifier.as_bytes()) { qualifier.len() } else { 0 };
     }
     name[end..].starts_with(b"::").then_some(end)
-}
-
-/// Returns whether a text fits a pattern. `*` stands for any text, and `?` for any character. The time is at most
-/// proportional to the product of both lengths.
-fn fits(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    // The state to return to if the text after the last `*` does not fit: then the `*` stands for one more character.
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                retry = Some((p + 1, t));
-                p += 1;
-            }
-            Some(sign) if *sign == b'?' || *sign == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => match &mut retry {
-                Some((after, from)) => {
-                    *from += 1;
-                    (p, t) = (*after, *from);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|sign| *sign == b'*')
 }
 
 #[cfg(test)]

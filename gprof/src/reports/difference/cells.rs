@@ -21,7 +21,12 @@ pub(crate) fn signed(number: f64) -> String {
 
 /// Returns the change in percent, with its sign.
 pub(crate) fn percent(change: &Change) -> String {
-    change.percent().map(|percent| with_sign(percent, 1)).unwrap_or_default()
+    change.percent().map(signed_percent).unwrap_or_default()
+}
+
+/// Returns a percentage with its sign.
+pub(crate) fn signed_percent(percent: f64) -> String {
+    with_sign(percent, 1)
 }
 
 /// Returns a change of calls, with its sign.

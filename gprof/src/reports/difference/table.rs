@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::difference::cells;
+use super::super::difference::runs;
 use super::super::difference::text::{introduction, notes};
 use crate::model::{Difference, DifferenceRow};
 use crate::reports::table::cells::{Cells, printable};
@@ -14,6 +15,9 @@ use crate::terminal::Terminal;
 pub(crate) fn render(difference: &Difference<'_, '_>, terminal: &Terminal, out: &mut dyn Write) -> io::Result<()> {
     introduction(difference, out)?;
     let options = difference.new_analysis().options;
+    if runs::are_several(difference) {
+        return render_runs(difference, terminal, out);
+    }
     let unit = printable(difference.new_analysis().clock.dimension.as_bytes());
     let of = |what: &str, number: &str| format!("{what}\n{number}\n{unit}");
     let mut columns = vec![
@@ -40,6 +44,33 @@ pub(crate) fn render(difference: &Difference<'_, '_>, terminal: &Terminal, out: 
         for row in &difference.rows {
             cells.clear();
             fill(&mut cells, difference, row, options.errors);
+            take(RowStyle::default(), &cells)?;
+        }
+        Ok(())
+    };
+    draw(&columns, hand_over, Frame::new(terminal, options), out)?;
+    more::render(difference.left_out, "row", options, out)?;
+    notes(difference, 0, out)
+}
+
+/// Draws the rows of several runs.
+fn render_runs(difference: &Difference<'_, '_>, terminal: &Terminal, out: &mut dyn Write) -> io::Result<()> {
+    let options = difference.new_analysis().options;
+    let titled = |of: &runs::Column| {
+        let title = of.title.join("\n");
+        match of.rank {
+            Some(rank) => optional_column(rank, title),
+            None => column(title),
+        }
+    };
+    let mut columns: Vec<_> = runs::COLUMNS.iter().map(titled).collect();
+    columns.push(name_column("name"));
+    let hand_over = |_, take: RowSink<'_>| {
+        let mut cells = Cells::default();
+        for row in &difference.rows {
+            cells.clear();
+            runs::cells(row).iter().for_each(|text| cells.text(text));
+            cells.name(|columns| columns.text(&difference.row_name(row)));
             take(RowStyle::default(), &cells)?;
         }
         Ok(())

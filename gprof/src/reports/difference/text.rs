@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::cells;
+use super::{cells, runs, verdict};
 use crate::model::{Change, Difference, DifferenceRow};
 use crate::reports::columns::Columns;
 use crate::reports::number::{Fixed, General};
@@ -17,6 +17,10 @@ const MARK: usize = 14;
 pub(crate) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let has_errors = difference.new_analysis().options.errors;
     introduction(difference, out)?;
+    if runs::are_several(difference) {
+        rows_of_runs(difference, out)?;
+        return notes(difference, difference.left_out, out);
+    }
     titles(has_errors, out)?;
     let mut columns = Columns::default();
     for row in &difference.rows {
@@ -49,7 +53,41 @@ pub(crate) fn introduction(difference: &Difference<'_, '_>, out: &mut dyn Write)
     let percent = percent.map(|percent| format!(" ({percent}%)")).unwrap_or_default();
     let [old, new] = [old, new].map(Fixed);
     writeln!(out, "Total: {old:.2} {unit} in the base, {new:.2} {unit} now, change {change} {unit}{percent}.")?;
-    writeln!(out, "Changes of less than {:.2} standard errors are noise.\n", difference.noise_errors)
+    writeln!(out, "{}", verdict::method(difference))?;
+    verdict::visible(difference).into_iter().try_for_each(|visible| writeln!(out, "{visible}"))?;
+    if !runs::are_several(difference) {
+        writeln!(out, "Changes of less than {:.2} standard errors are noise.", difference.noise_errors)?;
+    }
+    writeln!(out)?;
+    let lines = verdict::lines(difference);
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    if lines.is_empty() { Ok(()) } else { writeln!(out) }
+}
+
+/// Writes the rows of several runs.
+fn rows_of_runs(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let right = |text: &str, width: usize| format!("{}{text}", " ".repeat(width.saturating_sub(text.chars().count())));
+    // A title of several columns stands above the first.
+    let mut last = "";
+    for column in &runs::COLUMNS {
+        let is_new = std::mem::replace(&mut last, column.title[0]) != column.title[0];
+        write!(out, "{}", right(if is_new { column.title[0] } else { "" }, column.width))?;
+    }
+    writeln!(out)?;
+    runs::COLUMNS.iter().try_for_each(|column| write!(out, "{}", right(column.title[1], column.width)))?;
+    writeln!(out, "  name")?;
+    let mut columns = Columns::default();
+    for row in &difference.rows {
+        for (text, column) in runs::cells(row).iter().zip(&runs::COLUMNS) {
+            // A number that is too wide for its column must not touch the number before it.
+            columns.text(right(&format!(" {text}"), column.width).as_bytes());
+        }
+        columns.text(b"  ");
+        columns.text(&difference.row_name(row));
+        columns.text(b"\n");
+        columns.take(out)?;
+    }
+    Ok(())
 }
 
 fn titles(has_errors: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -111,7 +149,9 @@ pub(crate) fn notes(difference: &Difference<'_, '_>, left_out: usize, out: &mut 
     if left_out > 0 {
         writeln!(out, "\nFunctions left out by --top or --min-percent: {left_out}.")?;
     }
-    out.write_all(explanations::DIFFERENCE.as_bytes())?;
+    let explanation =
+        if runs::are_several(difference) { explanations::DIFFERENCE_OF_RUNS } else { explanations::DIFFERENCE };
+    out.write_all(explanation.as_bytes())?;
     let source = if difference.is_measured { explanations::MEASURED_CHANGES } else { explanations::ESTIMATED_CHANGES };
     out.write_all(source.as_bytes())
 }
