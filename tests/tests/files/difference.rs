@@ -217,7 +217,7 @@ fn a_base_may_be_of_the_same_build() {
     for base in ["--base=one.gmon,two.gmon", "--base=one.gmon --base two.gmon", "--base=a.out,one.gmon,two.gmon"] {
         let (is_good, text) = run(&format!("-b a.out new.gmon {base}"));
         assert!(
-            is_good && lines(&text).iter().any(|line| line.starts_with("1.00 8.00 +7.00 +700.0")),
+            is_good && lines(&text).iter().any(|line| line.starts_with("0.50 8.00 +7.50 +1500.0")),
             "{base}: {text}"
         );
     }
@@ -229,6 +229,9 @@ fn a_base_may_be_of_the_same_build() {
         ("--base=two.gmon, a.out new.gmon", "'--base=two.gmon,': the name of a file is empty"),
         ("--base=- a.out -", "the standard input can be one profile only"),
         ("--normalize a.out new.gmon", "'--normalize' scales a base"),
+        ("--fail-if=slower:3% a.out new.gmon", "'--fail-if' compares with a base"),
+        ("--fail-if-unsure --base=two.gmon a.out new.gmon", "'--fail-if-unsure' needs a limit"),
+        ("--fail-if=faster:3% --base=two.gmon a.out new.gmon", "a limit begins with slower, calls, or total"),
         ("--base=two.gmon -l a.out new.gmon", "'--base' and '--line' cannot be used together"),
         ("--base=two.gmon -p a.out new.gmon", "the difference is the only report"),
         ("--base=two.gmon -o a.svg a.out new.gmon", "'--base' and '--output a.svg' cannot be used together"),
@@ -238,4 +241,150 @@ fn a_base_may_be_of_the_same_build() {
         let (is_good, text) = run(line);
         assert!(!is_good && text.contains(said) && text.lines().count() == 1, "{line}: {text}");
     }
+}
+
+/// Five runs of each of two builds: each call of `slower` takes twice as long, `helper` is called twice as often and each
+/// call takes as long, and `steady` differs from run to run only.
+struct SeveralRuns {
+    directory: PathBuf,
+    words: Vec<String>,
+}
+
+impl SeveralRuns {
+    fn new(name: &str) -> SeveralRuns {
+        let sources = ["builds.c", "builds_other.c"];
+        let base = Build::new(&format!("{name}_base"), &sources, &["-DBASE"]);
+        let new = Build::new(&format!("{name}_new"), &sources, &[]);
+        let mut words = vec![format!("--base={}", base.image.display())];
+        let mut operands = vec![new.image.display().to_string()];
+        for (at, more) in [0, 25, 10, 30, 18].into_iter().enumerate() {
+            let samples = |build: &Build, helper: &str, times: u64| {
+                let of = |name: &str| build.at(name)[0];
+                [
+                    (of("slower"), times * (400 + more), 3),
+                    (of(helper), times * (500 + 2 * more), times * 100),
+                    (of("steady"), 600 + times * more, 4),
+                ]
+            };
+            let profile = base.profile(&format!("run.{at}"), 100, Form::Gnu, &samples(&base, "helper.constprop.0", 1));
+            words.push(format!("--base={}", profile.display()));
+            let profile = new.profile(&format!("run.{at}"), 100, Form::Gnu, &samples(&new, "helper.isra.0", 2));
+            operands.push(profile.display().to_string());
+        }
+        words.extend(operands);
+        SeveralRuns { directory: new.image.parent().unwrap().to_owned(), words }
+    }
+
+    /// Runs gprof with these options: the exit status, the standard output, and the standard error.
+    fn run(&self, options: &[&str]) -> (Option<i32>, String, String) {
+        let words: Vec<&str> = options.iter().copied().chain(self.words.iter().map(String::as_str)).collect();
+        let output = read(gprof(), &self.directory, &words);
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    }
+}
+
+/// Fails if times are sums of the runs and no means, if a change of calls is called one of each call, or if `steady`
+/// or `main` is said to be slower.
+#[test]
+fn several_runs_tell_what_became_slower_and_why() {
+    let runs = SeveralRuns::new("difference_runs");
+    let (status, text, warnings) = runs.run(&["-b"]);
+    assert_eq!((status, warnings.as_str()), (Some(0), ""));
+    let lines = lines(&text);
+    let is_said = |what: &str| lines.iter().any(|line| line.starts_with(what));
+    assert!(
+        is_said("Runs: 5 of the base, 5 now. p-values are of Welch's t-test of the runs, corrected for 4 changes"),
+        "{text}"
+    );
+    assert!(is_said("These runs show a growth of the total from "), "{text}");
+    let verdict: Vec<&String> = lines.iter().filter(|line| line.contains(" > ")).collect();
+    let expected = [
+        ("calls: main > helper.isra.0 100 -> 200 (+100.0 %)", ""),
+        (
+            "slower: helper.isra.0 +100.0 % ±",
+            ": more calls, each as long, from main > helper.isra.0; main > helper.isra.0",
+        ),
+        ("slower: slower +100.0 % ±", ": each call takes longer; main > slower"),
+    ];
+    assert_eq!(verdict.len(), expected.len(), "{verdict:?}");
+    for (said, (start, end)) in verdict.iter().zip(expected) {
+        assert!(said.starts_with(start) && said.ends_with(end), "{said}");
+    }
+    // The mean of 500, 550, 520, 560, and 536 samples.
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("5.33 10.66 +5.33 +100.0 ±") && line.ends_with("slower helper.isra.0")),
+        "{text}"
+    );
+    assert!(
+        lines.iter().any(|line| line.starts_with("6.17 6.33 +0.17 +2.7 ±") && line.ends_with("0.0 noise steady")),
+        "{text}"
+    );
+    let (_, table, _) = runs.run(&["-b", "--table", "-w", "300"]);
+    let table: Vec<String> = self::lines(&table.replace(['│', '┆'], " "));
+    for row in lines
+        .iter()
+        .filter(|line| line.ends_with("steady") || line.ends_with("slower"))
+        .filter(|line| !line.contains(": "))
+    {
+        assert!(table.contains(row), "{row}: {table:?}");
+    }
+}
+
+/// Fails if a change below a limit counts, if a function counts that the pattern leaves out, if the unsure say nothing, or
+/// if the status is not that of the documents.
+#[test]
+fn a_limit_decides_the_exit_status() {
+    let runs = SeveralRuns::new("difference_gate");
+    let said = |options: &[&str]| {
+        let (status, _, warnings) = runs.run(options);
+        assert!(warnings.lines().count() <= 1, "{warnings}");
+        (status.unwrap(), warnings)
+    };
+    let (status, verdict) = said(&["--fail-if=slower:3%"]);
+    assert!(status == 3 && verdict.starts_with("slower: helper.isra.0 +100.0 % ±"), "{status} {verdict}");
+    assert!(verdict.contains(", slower +100.0 % ±") && !verdict.contains("steady"), "{verdict}");
+    // Calls are certain, and come first.
+    let (status, verdict) = said(&["--fail-if=slower:3%:slow*", "--fail-if=calls:3%"]);
+    assert!(status == 3, "{verdict}");
+    assert!(verdict.starts_with("calls: helper.isra.0 100 -> 200 (+100.0 %); slower: slower +100.0 %"), "{verdict}");
+    let (status, verdict) = said(&["--fail-if=total:50%"]);
+    assert!(status == 3 && verdict.starts_with("total: +"), "{status} {verdict}");
+    // Beyond what changed, and the runs would have shown it.
+    assert_eq!(said(&["--fail-if=slower:120%", "--fail-if=calls:100%", "--fail-if-unsure"]), (0, String::new()));
+    // `steady` did not change for certain, and these runs would not have shown 1 percent.
+    let (status, verdict) = said(&["--fail-if=slower:1%:steady"]);
+    assert!(
+        status == 0 && verdict.starts_with("unsure: these runs show a growth of steady from "),
+        "{status} {verdict}"
+    );
+    assert!(verdict.trim_end().ends_with(" runs a side would show 1 %"), "{verdict}");
+    assert_eq!(said(&["--fail-if=slower:1%:steady", "--fail-if-unsure"]), (4, verdict));
+}
+
+/// Fails if a number of the report is missing in JSON or CSV.
+#[test]
+fn json_has_what_the_runs_say() {
+    let runs = SeveralRuns::new("difference_runs_json");
+    let (_, text, _) = runs.run(&["--format=json"]);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let number = |value: &Value, name: &str| value[name].as_f64().unwrap_or_else(|| panic!("{name}: {value}"));
+    let of_runs = &json["runs"];
+    assert_eq!((&of_runs["base"], &of_runs["now"], of_runs["evidence"].as_str()), (&5.into(), &5.into(), Some("runs")));
+    assert_eq!((number(of_runs, "level"), number(of_runs, "tests"), number(of_runs, "power")), (0.01, 4.0, 0.8));
+    let slower = json["functions"].as_array().unwrap().iter().find(|function| function["name"] == "slower").unwrap();
+    for of in ["self", "each_call"] {
+        let part = |name: &str| number(slower, &format!("{of}_{name}"));
+        assert!(part("low") > 0.0 && part("high") > part("low") && part("visible") > 0.0, "{slower}");
+        assert!(part("p") < 1e-3 && part("p") <= part("corrected_p") && slower[format!("{of}_changed")] == true);
+    }
+    assert!(number(&json["total"], "low") > 0.0 && json["total"]["changed"] == true);
+    assert_eq!(json["changed_calls"][0]["called"], "helper.isra.0");
+    assert_eq!(json["findings"][0]["cause"], "calls");
+    assert_eq!(json["findings"][1]["path"][0]["name"], "main");
+    let (_, csv, _) = runs.run(&["--format=csv"]);
+    let widths: Vec<usize> = csv.lines().map(|line| line.matches(',').count()).collect();
+    assert!(widths.len() > 3 && widths.iter().all(|width| *width == widths[0]), "{csv}");
 }
