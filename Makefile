@@ -25,6 +25,7 @@
 #   make deb       build Debian packages
 #   make check-packages check-deb   test the archives, and the Debian packages (as root on Debian)
 #   make bench     run the benchmarks, in turns with the alternatives
+#   make bench-compare  measure comparisons of several runs: simulated ones, and real runs
 #   make clean     remove everything that was built
 
 PREFIX ?= /usr/local
@@ -50,7 +51,7 @@ SYSTEM := $(shell uname -s)
 PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: all demo demo-sqlite test check check-bsd dist install uninstall vendor licenses fuzz mutants suites bench clean runtime runtime-aarch64 gprof gmon-run tools documents
+.PHONY: all demo demo-sqlite test check check-bsd dist install uninstall vendor licenses fuzz mutants suites bench bench-compare clean runtime runtime-aarch64 gprof gmon-run tools documents
 .PHONY: headers runtime-Linux runtime-FreeBSD runtime-OpenBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64 runtime-openbsd-aarch64
 
 all: dist
@@ -404,6 +405,9 @@ suites: dist
 
 bench: dist
 	@sh tests/bench.sh "$(DIST)"
+
+bench-compare: dist
+	@sh tests/bench-compare.sh "$(DIST)"
 
 include packaging/packages.mk
 

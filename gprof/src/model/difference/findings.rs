@@ -69,7 +69,7 @@ fn origin(mut at: usize, to: &HashMap<usize, &ArcChange>) -> Option<ArcChange> {
     found
 }
 
-/// The callers of a function, each the one from which most time or most calls come.
+/// The callers of a function, each the one from which most time or most calls come. What calls `main` is left out.
 fn path(side: &Analysis<'_>, of: FunctionId) -> Vec<FunctionId> {
     let graph = side.graph();
     let (mut path, mut seen, mut at) = (Vec::new(), HashSet::from([of]), of);
@@ -82,6 +82,9 @@ fn path(side: &Analysis<'_>, of: FunctionId) -> Vec<FunctionId> {
             None => break,
         }
         at = path.last().copied().unwrap_or(at);
+        if side.functions[at].name == b"main" {
+            break;
+        }
     }
     path.reverse();
     path

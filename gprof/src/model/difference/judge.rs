@@ -218,16 +218,17 @@ impl Judgement {
     }
 }
 
-/// Corrects the p-values of changes that are tested together, and says which changes count. Returns the level at which
-/// the change with the lowest p-value is tested.
-pub(super) fn correct(changes: &mut [&mut Judgement], evidence: Evidence) -> f64 {
+/// Corrects the p-values of changes that are tested together, and says which changes count: those whose corrected value
+/// is below the level of the evidence, and whose own value is below `limit`. Returns the level at which the change with
+/// the lowest p-value is tested.
+pub(super) fn correct(changes: &mut [&mut Judgement], evidence: Evidence, limit: f64) -> f64 {
     let mut p: Vec<f64> = changes.iter().filter_map(|change| change.corrected).collect();
-    let level = evidence.level() / (p.len().max(1) as f64);
+    let level = (evidence.level() / (p.len().max(1) as f64)).min(limit);
     holm(&mut p);
     let mut p = p.into_iter();
     for change in changes.iter_mut().filter(|change| change.corrected.is_some()) {
         change.corrected = p.next();
-        change.is_certain = change.corrected.is_some_and(|p| p < evidence.level());
+        change.is_certain = change.p < limit && change.corrected.is_some_and(|p| p < evidence.level());
         change.visible = Some(change.visible_at(level));
     }
     level
@@ -282,19 +283,22 @@ mod tests {
             judged(Evidence::Sampling, &[100.0], &[103.0], 203.0_f64.sqrt()),
         ];
         let mut all: Vec<&mut Judgement> = changes.iter_mut().collect();
-        assert_eq!(correct(&mut all, Evidence::Sampling), 1e-3 / 2.0);
+        assert_eq!(correct(&mut all, Evidence::Sampling, 1.0), 1e-3 / 2.0);
         assert_eq!(changes.map(|change| change.is_certain), [false, true, false]);
         assert_eq!((changes[0].corrected, changes[0].visible), (None, None));
         assert!((changes[1].corrected.unwrap() - 2.0 * changes[1].p).abs() < 1e-18);
         // The same base, so the same change is visible: 100 samples, and 100 + x now.
         let [one, other] = [1, 2].map(|at: usize| changes[at].visible.unwrap());
+        // A limit that is lower than the corrected level.
+        let mut all: Vec<&mut Judgement> = changes.iter_mut().collect();
+        assert_eq!((correct(&mut all, Evidence::Sampling, 1e-9), changes[1].is_certain), (1e-9, false));
         assert!((one - other).abs() < 1e-9 && (one / (200.0 + one).sqrt() - 3.4808 - 0.8416).abs() < 1e-3, "{one}");
     }
 
     #[test]
     fn more_runs_show_smaller_changes() {
         let mut change = judged(Evidence::Runs, &[95.0, 100.0, 105.0, 100.0], &[96.0, 101.0, 104.0, 99.0], 0.1);
-        let level = correct(&mut [&mut change], Evidence::Runs);
+        let level = correct(&mut [&mut change], Evidence::Runs, 1.0);
         let visible = change.visible.unwrap() / change.base;
         let enough = |part: f64| change.runs_for(part, [4, 4], Evidence::Runs, level).unwrap();
         assert_eq!(enough(visible * 1.001), 4);

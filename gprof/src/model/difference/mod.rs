@@ -81,7 +81,7 @@ pub fn difference_of_runs<'a, 'data>(
     let (mut rows, flame) = (rows(&sides, &subjects, options, &judge), OnceLock::new());
     let noise_errors = change::set_limit(rows.iter_mut().flat_map(|row| [&mut row.own, &mut row.inclusive]).collect());
     let arcs = judge.changed_arcs(runs, &subjects);
-    let runs = judge.finish(&mut rows);
+    let runs = judge.finish(&mut rows, noise_errors);
     let mut difference =
         Difference { sides, subjects, rows, left_out: 0, total, factor, is_measured, noise_errors, runs, flame };
     difference.sort();

@@ -5,6 +5,7 @@ use super::judge::{Evidence, Judgement, Numbers, correct, mean};
 use super::model::DifferenceRow;
 use super::run::{Run, pairs};
 use super::side::{Elsewhere, Numbers as Summed, Side, Subjects};
+use crate::model::statistics::normal_p;
 use crate::program::symbols::functions::FunctionId;
 
 /// What the runs say of a row.
@@ -284,19 +285,22 @@ impl<'r, 'a, 'data> Judge<'r, 'a, 'data> {
         total
     }
 
-    /// Corrects what is tested together: the self times of all rows and the total; and all inclusive times.
-    pub(super) fn finish(&self, rows: &mut [DifferenceRow]) -> Runs {
+    /// Corrects what is tested together: the self times of all rows and the total; and all inclusive times. A change that
+    /// the report calls noise, because it has fewer standard errors than `noise_errors`, does not count: that is what
+    /// reports of single runs show.
+    pub(super) fn finish(&self, rows: &mut [DifferenceRow], noise_errors: f64) -> Runs {
+        let counts = [0, 1].map(|side: usize| self.runs[side].len());
+        let limit = if counts == [1, 1] { normal_p(noise_errors) } else { 1.0 };
         let mut total = self.total();
         let own = rows.iter_mut().map(|row| &mut row.runs.own);
         let mut own: Vec<&mut Judgement> = own.chain(std::iter::once(&mut total)).collect();
-        let level = correct(&mut own, self.evidence);
+        let level = correct(&mut own, self.evidence, limit);
         let tests = own.iter().filter(|change| change.corrected.is_some()).count();
         let inclusive = rows.iter_mut().filter_map(|row| row.runs.inclusive.as_mut());
-        correct(&mut inclusive.collect::<Vec<_>>(), self.evidence);
+        correct(&mut inclusive.collect::<Vec<_>>(), self.evidence, limit);
         for each in rows.iter_mut().filter_map(|row| row.runs.for_each_call.as_mut()) {
-            correct(&mut [each], self.evidence);
+            correct(&mut [each], self.evidence, 1.0);
         }
-        let counts = [0, 1].map(|side: usize| self.runs[side].len());
         Runs {
             counts,
             evidence: self.evidence,
