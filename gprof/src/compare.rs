@@ -115,9 +115,9 @@ fn read_runs(
     numbers.collect()
 }
 
-/// The runs of a side: each profile of an image is of a run of its own. If a side has several images, the first profiles
-/// of all images are of the first run, and so on. There is one run, the sum of all, if the images have different numbers
-/// of profiles, or a profile can be read only once.
+/// The runs of a side: each profile of an image is of a run of its own. If a side has several images, the first
+/// profiles of all images are of the first run, and so on. There is one run, the sum of all, if the images have
+/// different numbers of profiles, or a profile can be read only once.
 fn runs(images: &[ProfiledImage]) -> Vec<Vec<ProfiledImage>> {
     let count = images.first().map_or(0, |profiled| profiled.profiles.len());
     let are_as_many = images.iter().all(|profiled| profiled.profiles.len() == count);

@@ -209,9 +209,9 @@ fn simulate(comparisons: u64, first_seed: u64) -> (f64, f64) {
     (flags as f64 / all as f64, worst)
 }
 
-/// Fails if the correction for the number of rows is left out (then 1 comparison in 10 has a flag), if the spread between
-/// the runs is left out (all comparisons with a factor have flags), or if a test loses power. 300 comparisons of equal
-/// programs have more than 10 flags with a probability below 1e-3, and the seeds are fixed.
+/// Fails if the correction for the number of rows is left out (then 1 comparison in 10 has a flag), if the spread
+/// between the runs is left out (all comparisons with a factor have flags), or if a test loses power. 300 comparisons
+/// of equal programs have more than 10 flags with a probability below 1e-3, and the seeds are fixed.
 #[test]
 fn few_comparisons_of_equal_programs_have_a_flag_and_changes_are_found() {
     let (flags, worst) = simulate(50, 1);

@@ -243,8 +243,8 @@ fn a_base_may_be_of_the_same_build() {
     }
 }
 
-/// Five runs of each of two builds: each call of `slower` takes twice as long, `helper` is called twice as often and each
-/// call takes as long, and `steady` differs from run to run only.
+/// Five runs of each of two builds: each call of `slower` takes twice as long, `helper` is called twice as often and
+/// each call takes as long, and `steady` differs from run to run only.
 struct SeveralRuns {
     directory: PathBuf,
     words: Vec<String>,
@@ -333,8 +333,8 @@ fn several_runs_tell_what_became_slower_and_why() {
     }
 }
 
-/// Fails if a change below a limit counts, if a function counts that the pattern leaves out, if the unsure say nothing, or
-/// if the status is not that of the documents.
+/// Fails if a change below a limit counts, if a function counts that the pattern leaves out, if the unsure say nothing,
+/// or if the status is not that of the documents.
 #[test]
 fn a_limit_decides_the_exit_status() {
     let runs = SeveralRuns::new("difference_gate");

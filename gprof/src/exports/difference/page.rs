@@ -53,7 +53,7 @@ pub(crate) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io
     part(out)?;
     page_head::warnings(&warnings::of_difference(difference), out)?;
     let notes = on_demand::notes_of_difference(difference).chain([verdict::method(difference)]);
-    let notes = notes.chain(verdict::visible(difference)).chain(verdict::lines(difference));
+    let notes = notes.chain(verdict::shows(difference)).chain(verdict::lines(difference));
     page_head::notes(notes, out)?;
     part(out)?;
     write!(out, "{} ", source(difference))?;

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::model::{Difference, DifferenceRow, RowSubject};
-use super::runs::{ArcChange, Cause, Finding};
+use super::model::{ArcChange, Cause, Difference, DifferenceRow, Finding, RowSubject};
 use crate::model::analysis::Analysis;
 use crate::model::ordered::Ordered;
 use crate::program::symbols::functions::FunctionId;
@@ -13,7 +12,8 @@ use crate::program::symbols::functions::FunctionId;
 const LONGEST: usize = 32;
 
 impl Difference<'_, '_> {
-    /// Finds out why the self times of these rows changed. `arcs` are all calls that changed, the largest changes first.
+    /// Finds out why the self times of these rows changed. `arcs` are all calls that changed, the largest changes
+    /// first.
     pub(super) fn findings(&self, changed: impl Iterator<Item = DifferenceRow>, arcs: &[ArcChange]) -> Vec<Finding> {
         let mut to: HashMap<usize, &ArcChange> = HashMap::new();
         arcs.iter().for_each(|arc| _ = to.entry(arc.ends.1).or_insert(arc));

@@ -183,9 +183,9 @@ impl Judgement {
         of_samples.max(of_runs)
     }
 
-    /// Returns how many runs a side show a growth by this part of the base's mean with a probability of 0.8, if the runs
-    /// differ as these do. `counts` are the numbers of runs of both sides, and `level` is the corrected level. `None` if
-    /// no number up to 10,000 does.
+    /// Returns how many runs a side show a growth by this part of the base's mean with a probability of 0.8, if the
+    /// runs differ as these do. `counts` are the numbers of runs of both sides, and `level` is the corrected level.
+    /// `None` if no number up to 10,000 does.
     pub(super) fn runs_for(&self, part: f64, counts: [usize; 2], evidence: Evidence, level: f64) -> Option<usize> {
         const MOST: usize = 10_000;
         let [base, new] = counts.map(|count| count as f64);

@@ -6,15 +6,16 @@ mod findings;
 mod join;
 mod judge;
 mod model;
+mod row_runs;
 mod run;
 mod runs;
 mod side;
 
 pub use change::Change;
 pub use judge::{Evidence, Judgement};
-pub use model::{ChangedFrame, Difference, DifferenceFlame, DifferenceRow, Presence};
+pub use model::{ArcChange, Cause, ChangedFrame, Difference, DifferenceFlame, DifferenceRow, Finding, Presence, Runs};
+pub use row_runs::{CallsJudged, RowRuns};
 pub use run::Run;
-pub use runs::{ArcChange, CallsJudged, Cause, Finding, RowRuns, Runs};
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -32,8 +33,8 @@ use model::RowSubject;
 use runs::Judge;
 use side::{Elsewhere, FrameKey, Numbers, Side, Subjects};
 
-/// Compares two analyses, each of one run. The options of both must be [`Options::compared`](crate::Options::compared); those of `new`
-/// choose the rows. Inclusive times should be measured on both sides or estimated on both
+/// Compares two analyses, each of one run. The options of both must be [`Options::compared`](crate::Options::compared);
+/// those of `new` choose the rows. Inclusive times should be measured on both sides or estimated on both
 /// ([`Options::propagate`](crate::Options::propagate)).
 ///
 /// # Errors

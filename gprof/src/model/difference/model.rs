@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::change::Change;
-use super::runs::{RowRuns, Runs};
+use super::judge::{Evidence, Judgement};
+use super::row_runs::{CallsJudged, RowRuns};
 use super::side::{Elsewhere, Side, Subjects};
 use crate::model::analysis::Analysis;
 use crate::model::flame::FlameSubject;
@@ -45,6 +46,80 @@ pub struct DifferenceRow {
     pub calls: Change,
     /// What the runs say of these changes.
     pub runs: RowRuns,
+}
+
+/// The calls of one function by another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ArcChange {
+    /// The numbers of the joined functions: the caller, and the called function.
+    pub(super) ends: (usize, usize),
+    /// The calls.
+    pub calls: CallsJudged,
+    /// Whether the caller made another number of calls each time that it was called. Otherwise the change comes from
+    /// the caller's callers.
+    pub is_origin: bool,
+}
+
+/// Why the self time of a function changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// No calls tell.
+    Unknown,
+    /// Each call takes another time.
+    EachCall,
+    /// The function was called more or less often, and the time of each call is as before.
+    Calls,
+    /// Both.
+    Both,
+}
+
+/// A row whose self time changed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The row.
+    pub row: DifferenceRow,
+    /// Why the time changed.
+    pub cause: Cause,
+    /// Where the number of calls changed, if the calls are the cause.
+    pub origin: Option<ArcChange>,
+    /// The callers through which most of the function's time comes, the outermost first, without the function. They are
+    /// functions of the other profiles, or of the base if only the base has the function.
+    pub(super) path: Vec<FunctionId>,
+}
+
+/// The comparison of the runs of both sides.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Runs {
+    /// The numbers of runs: of the base, and of the other profiles.
+    pub counts: [usize; 2],
+    /// By what the sides are compared.
+    pub evidence: Evidence,
+    /// The number of changes that are tested together.
+    pub tests: usize,
+    /// The level at which the change with the lowest p-value is tested. Visible changes are those of this level.
+    pub level: f64,
+    /// The time of everything.
+    pub total: Judgement,
+    /// The functions whose self time changed: the largest changes first.
+    pub findings: Vec<Finding>,
+    /// The calls that changed for certain, where they changed: the largest changes first.
+    pub calls: Vec<ArcChange>,
+    /// All rows, also those that the options leave out: the largest changes of self time first.
+    pub rows: Vec<DifferenceRow>,
+}
+
+impl Runs {
+    /// Returns how many runs a side show a growth of a time by a percentage of the base. `None` if a side has only one
+    /// run, whose spread is not known, and if no number up to 10,000 does.
+    #[must_use]
+    pub fn runs_for(&self, time: &Judgement, percent: f64) -> Option<usize> {
+        let is_known = self.evidence != Evidence::Sampling;
+        if is_known { time.runs_for(percent / 100.0, self.counts, self.evidence, self.level) } else { None }
+    }
 }
 
 /// What changed between a base and other profiles.

@@ -1,137 +1,13 @@
-//! The comparison of several runs a side: what each row says, and what changed for certain.
+//! Judges the rows of several runs a side.
 
 use super::change::{Change, Time};
 use super::judge::{Evidence, Judgement, Numbers, correct, mean};
-use super::model::DifferenceRow;
+use super::model::{ArcChange, DifferenceRow, Runs};
+use super::row_runs::{CallsJudged, RowRuns};
 use super::run::{Run, pairs};
 use super::side::{Elsewhere, Numbers as Summed, Side, Subjects};
 use crate::model::statistics::normal_p;
 use crate::program::symbols::functions::FunctionId;
-
-/// What the runs say of a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct RowRuns {
-    /// The self time.
-    pub own: Judgement,
-    /// The inclusive time; `None` if its error is not known: estimates of single runs, and runs of which only some have
-    /// stacks. An inclusive time is the sum of other rows' self times, so it is no row of its own in the verdict.
-    pub inclusive: Option<Judgement>,
-    /// The calls by other functions; `None` if no calls can be compared.
-    pub calls: Option<CallsJudged>,
-    /// The self time of each call; `None` if a run counted no calls.
-    pub for_each_call: Option<Judgement>,
-}
-
-/// The mean number of calls a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CallsJudged {
-    /// The mean of the base's runs.
-    pub base: f64,
-    /// The mean of the other runs.
-    pub new: f64,
-    /// Whether all runs of a side counted the same number, so that a change is certain.
-    pub is_exact: bool,
-    /// Whether the number changed: for certain, or because each run of one side has more calls than any of the other.
-    pub has_changed: bool,
-}
-
-impl CallsJudged {
-    pub(super) fn new([base, new]: [&[u64]; 2]) -> CallsJudged {
-        let ends = |counts: &[u64]| {
-            (counts.iter().min().copied().unwrap_or_default(), counts.iter().max().copied().unwrap_or_default())
-        };
-        let (of_base, of_new) = (ends(base), ends(new));
-        let mean = |counts: &[u64]| mean(&counts.iter().map(|count| *count as f64).collect::<Vec<_>>());
-        CallsJudged {
-            base: mean(base),
-            new: mean(new),
-            is_exact: of_base.0 == of_base.1 && of_new.0 == of_new.1,
-            has_changed: of_base.1 < of_new.0 || of_new.1 < of_base.0,
-        }
-    }
-
-    /// Returns the change as a percentage of the base; `None` if the base has no calls.
-    #[must_use]
-    pub fn percent(&self) -> Option<f64> {
-        Some(100.0 * (self.new - self.base) / self.base).filter(|_| self.base > 0.0)
-    }
-}
-
-/// The calls of one function by another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ArcChange {
-    /// The numbers of the joined functions: the caller, and the called function.
-    pub(super) ends: (usize, usize),
-    /// The calls.
-    pub calls: CallsJudged,
-    /// Whether the caller made another number of calls each time that it was called. Otherwise the change comes from
-    /// the caller's callers.
-    pub is_origin: bool,
-}
-
-/// Why the self time of a function changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Cause {
-    /// No calls tell.
-    Unknown,
-    /// Each call takes another time.
-    EachCall,
-    /// The function was called more or less often, and the time of each call is as before.
-    Calls,
-    /// Both.
-    Both,
-}
-
-/// A row whose self time changed.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Finding {
-    /// The row.
-    pub row: DifferenceRow,
-    /// Why the time changed.
-    pub cause: Cause,
-    /// Where the number of calls changed, if the calls are the cause.
-    pub origin: Option<ArcChange>,
-    /// The callers through which most of the function's time comes, the outermost first, without the function. They are
-    /// functions of the other profiles, or of the base if only the base has the function.
-    pub(super) path: Vec<FunctionId>,
-}
-
-/// The comparison of the runs of both sides.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Runs {
-    /// The numbers of runs: of the base, and of the other profiles.
-    pub counts: [usize; 2],
-    /// By what the sides are compared.
-    pub evidence: Evidence,
-    /// The number of changes that are tested together.
-    pub tests: usize,
-    /// The level at which the change with the lowest p-value is tested. Visible changes are those of this level.
-    pub level: f64,
-    /// The time of everything.
-    pub total: Judgement,
-    /// The functions whose self time changed: the largest changes first.
-    pub findings: Vec<Finding>,
-    /// The calls that changed for certain, where they changed: the largest changes first.
-    pub calls: Vec<ArcChange>,
-    /// All rows, also those that the options leave out: the largest changes of self time first.
-    pub rows: Vec<DifferenceRow>,
-}
-
-impl Runs {
-    /// Returns how many runs a side show a growth of a time by a percentage of the base. `None` if a side has only one
-    /// run, whose spread is not known, and if no number up to 10,000 does.
-    #[must_use]
-    pub fn runs_for(&self, time: &Judgement, percent: f64) -> Option<usize> {
-        let is_known = self.evidence != Evidence::Sampling;
-        if is_known { time.runs_for(percent / 100.0, self.counts, self.evidence, self.level) } else { None }
-    }
-}
 
 /// Judges rows one after the other.
 pub(super) struct Judge<'r, 'a, 'data> {
@@ -285,9 +161,9 @@ impl<'r, 'a, 'data> Judge<'r, 'a, 'data> {
         total
     }
 
-    /// Corrects what is tested together: the self times of all rows and the total; and all inclusive times. A change that
-    /// the report calls noise, because it has fewer standard errors than `noise_errors`, does not count: that is what
-    /// reports of single runs show.
+    /// Corrects what is tested together: the self times of all rows and the total; and all inclusive times. A change
+    /// that the report calls noise, because it has fewer standard errors than `noise_errors`, does not count: that is
+    /// what reports of single runs show.
     pub(super) fn finish(&self, rows: &mut [DifferenceRow], noise_errors: f64) -> Runs {
         let counts = [0, 1].map(|side: usize| self.runs[side].len());
         let limit = if counts == [1, 1] { normal_p(noise_errors) } else { 1.0 };

@@ -133,7 +133,7 @@ pub(crate) fn method(difference: &Difference<'_, '_>) -> String {
 }
 
 /// Returns which change of everything the runs would show.
-pub(crate) fn visible(difference: &Difference<'_, '_>) -> Option<String> {
+pub(crate) fn shows(difference: &Difference<'_, '_>) -> Option<String> {
     let total = &difference.runs.total;
     let percent = total.percent(total.visible?)?;
     Some(format!("These runs show a growth of the total from {percent:.1}% on, with a probability of 0.8."))
