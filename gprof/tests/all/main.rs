@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod bounds;
+mod causes;
 mod common;
 mod conservation;
 mod difference;

@@ -294,7 +294,7 @@ fn several_runs_tell_what_became_slower_and_why() {
     let lines = lines(&text);
     let is_said = |what: &str| lines.iter().any(|line| line.starts_with(what));
     assert!(
-        is_said("Runs: 5 of the base, 5 now. p-values are of Welch's t-test of the runs, corrected for 4 changes"),
+        is_said("p-values are those of Welch's t-test, corrected for 4 changes (Holm), and count below 0.01."),
         "{text}"
     );
     assert!(is_said("These runs show a growth of the total from "), "{text}");

@@ -52,7 +52,7 @@ pub(crate) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io
     summary(difference, out)?;
     part(out)?;
     page_head::warnings(&warnings::of_difference(difference), out)?;
-    let notes = on_demand::notes_of_difference(difference).chain([verdict::method(difference)]);
+    let notes = on_demand::notes_of_difference(difference).chain(verdict::method(difference));
     let notes = notes.chain(verdict::shows(difference)).chain(verdict::lines(difference));
     page_head::notes(notes, out)?;
     part(out)?;

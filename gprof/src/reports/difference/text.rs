@@ -53,7 +53,7 @@ pub(crate) fn introduction(difference: &Difference<'_, '_>, out: &mut dyn Write)
     let percent = percent.map(|percent| format!(" ({percent}%)")).unwrap_or_default();
     let [old, new] = [old, new].map(Fixed);
     writeln!(out, "Total: {old:.2} {unit} in the base, {new:.2} {unit} now, change {change} {unit}{percent}.")?;
-    writeln!(out, "{}", verdict::method(difference))?;
+    verdict::method(difference).into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
     verdict::shows(difference).into_iter().try_for_each(|visible| writeln!(out, "{visible}"))?;
     if !runs::are_several(difference) {
         writeln!(out, "Changes of less than {:.2} standard errors are noise.", difference.noise_errors)?;

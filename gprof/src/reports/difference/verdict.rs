@@ -113,23 +113,27 @@ fn found(difference: &Difference<'_, '_>, finding: &Finding) -> String {
     format!("{what}: {} {}{why}{origin}{path}", name(difference, row), sized(&row.runs.own))
 }
 
-/// Returns by what the sides are compared, in sentences.
-pub(crate) fn method(difference: &Difference<'_, '_>) -> String {
+/// Returns the numbers of runs, and by what the sides are compared, each in a line.
+pub(crate) fn method(difference: &Difference<'_, '_>) -> [String; 2] {
     let runs = &difference.runs;
     let [base, new] = runs.counts;
-    let counts = format!("Runs: {base} of the base, {new} now.");
-    let level = runs.evidence.level();
-    let tested = format!("corrected for {} changes (Holm), and count below {level}", runs.tests);
-    match runs.evidence {
-        Evidence::Sampling => format!(
-            "{counts} The errors are those of sampling alone, because the spread between runs needs several runs a \
-             side. p-values are {tested}."
-        ),
-        Evidence::Runs => format!("{counts} p-values are of Welch's t-test of the runs, {tested}."),
-        Evidence::Pairs => {
-            format!("{counts} They took turns, so p-values are of the t-test of {base} pairs, {tested}.")
+    let counts = match runs.evidence {
+        Evidence::Sampling => {
+            "The errors are those of sampling alone: several runs a side tell what differs from run to run."
         }
-    }
+        Evidence::Runs => "Changes are compared with the spread between the runs of each side.",
+        Evidence::Pairs => "They took turns, so changes are compared with the spread between the pairs.",
+    };
+    let test = match runs.evidence {
+        Evidence::Sampling => "those of sampling",
+        Evidence::Runs => "those of Welch's t-test",
+        Evidence::Pairs => "those of the t-test of pairs",
+    };
+    let (tests, level) = (runs.tests, runs.evidence.level());
+    [
+        format!("Runs: {base} of the base, {new} now. {counts}"),
+        format!("p-values are {test}, corrected for {tests} changes (Holm), and count below {level}."),
+    ]
 }
 
 /// Returns which change of everything the runs would show.
