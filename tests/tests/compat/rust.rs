@@ -104,9 +104,9 @@ const ROOM: &str = "-Zpatchable-function-entry=7,5";
 #[cfg(target_arch = "aarch64")]
 const ROOM: &str = "-Zpatchable-function-entry=4,2";
 
-/// A mutation that takes the return address into a thunk for a caller, or that loses a register across one, fails. Code of
-/// the standard library has room only where it is compiled with the program, as generic functions are. A list by source
-/// file leaves this code out.
+/// A mutation that takes the return address into a thunk for a caller, or that loses a register across one, fails. Code
+/// of the standard library has room only where it is compiled with the program, as generic functions are. A list by
+/// source file leaves this code out.
 #[test]
 fn its_calls_are_counted_on_demand() {
     let object = format!("-Clink-arg={}", library().join("gmon.o").display());
