@@ -27,7 +27,7 @@ const FREEBSD: Target = Target {
     machine: "Advanced Micro Devices X86-64",
     interpreter: "/libexec/ld-elf.so.1",
     note: "NT_FREEBSD_ABI_TAG",
-    libraries: &["libc.so.7", "libthr.so.3"],
+    libraries: &["libc.so.7", "libthr.so.3", "libm.so.5"],
 };
 
 const OPENBSD: Target = Target {
@@ -35,7 +35,7 @@ const OPENBSD: Target = Target {
     machine: "Advanced Micro Devices X86-64",
     interpreter: "/usr/libexec/ld.so",
     note: "OpenBSD",
-    libraries: &["libc.so", "libpthread.so"],
+    libraries: &["libc.so", "libpthread.so", "libm.so"],
 };
 
 const TARGETS: [Target; 4] = [

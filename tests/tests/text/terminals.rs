@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use gmon_tests::objects::tool;
 use gmon_tests::{compile, directory, gprof, run};
 
 /// A command whose standard streams are a terminal of 100 characters. If no terminal can be made, prints SKIPPED and
@@ -339,7 +340,11 @@ fn renamed<const N: usize>(name: &str, names: [(&[u8], &[u8]); N]) -> PathBuf {
         let [from, to] = [from, to].map(|name| [b"\0", name, b"\0"].concat());
         rename(&from, &to);
     }
-    fs::write(&image, bytes).unwrap();
+    // Another process writes the program. A child that another thread of this process forks at this moment would keep a
+    // descriptor of this process open for writing, and then the system does not execute the program.
+    let changed = image.with_extension("changed");
+    fs::write(&changed, bytes).unwrap();
+    tool("cp", &[changed.to_str().unwrap(), image.to_str().unwrap()]);
     let _ = run(&image);
     image
 }
