@@ -3,13 +3,9 @@
 use std::io::sink;
 
 use gmon::{Arc, Histogram, Profile, Unit};
-use gprof::internals::Symbol;
 use gprof::{Cause, Difference, Options};
 
-use crate::common::{LOW, Table, image};
-
-/// The bytes of each function.
-const SIZE: u64 = 16;
+use crate::common::{LOW, SIZE, Table, image};
 
 const FUNCTIONS: [&str; 5] = ["main", "parse", "hash", "sort", "copy"];
 
@@ -19,14 +15,8 @@ type Counts<'c> = (&'c [u64], &'c [(u64, u64, u64)]);
 /// Compares two programs with one run each.
 fn compare<T>(runs: [Counts<'_>; 2], check: impl FnOnce(&Difference<'_, '_>) -> T) -> T {
     let options = Options::new("image", ["profile"]).compared();
-    let end = LOW + SIZE * FUNCTIONS.len() as u64;
-    let symbol = |(at, name): (u64, &&'static str)| Symbol {
-        address: LOW + SIZE * at,
-        name: name.as_bytes(),
-        is_static: false,
-        is_func: true,
-    };
-    let image = image(&Table { symbols: (0..).zip(&FUNCTIONS).map(symbol).collect(), end });
+    let table = Table::of_names(FUNCTIONS);
+    let (end, image) = (table.end, image(&table));
     let loaded = runs.map(|(samples, calls)| {
         let histogram = Histogram::new(LOW..end, Unit::seconds(100), samples.to_vec()).unwrap();
         let arc = |(from, to, count): &(u64, u64, u64)| Arc::new(LOW + SIZE * from + 4, LOW + SIZE * to, *count);

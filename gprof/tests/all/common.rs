@@ -20,7 +20,23 @@ pub(crate) struct Table {
     pub(crate) end: u64,
 }
 
+/// The bytes of each function of [`Table::of_names`].
+pub(crate) const SIZE: u64 = 16;
+
 impl Table {
+    /// Global functions of [`SIZE`] bytes each, one after the other from [`LOW`] on.
+    pub(crate) fn of_names(names: impl IntoIterator<Item = &'static str>) -> Table {
+        let symbol = |(at, name): (u64, &'static str)| Symbol {
+            address: LOW + SIZE * at,
+            name: name.as_bytes(),
+            is_static: false,
+            is_func: true,
+        };
+        let symbols: Vec<_> = (0..).zip(names).map(symbol).collect();
+        let end = LOW + SIZE * symbols.len() as u64;
+        Table { symbols, end }
+    }
+
     pub(crate) fn functions(&self) -> Functions<'static> {
         Functions::new(self.symbols.clone(), self.end)
     }

@@ -3,19 +3,15 @@
 use std::io::sink;
 
 use gmon::{Histogram, Profile, Unit};
-use gprof::internals::Symbol;
 use gprof::{Change, Loaded, Options, Place, Stacks};
 
-use crate::common::{LOW, Table, image};
+use crate::common::{LOW, SIZE, Table, image};
 
 /// The functions of a program, in the order of their addresses.
 const FUNCTIONS: [&str; 16] = [
     "main", "request", "parse", "hash", "lookup", "encode", "check", "mid", "leaf", "copy", "sort", "find", "pack",
     "free", "log", "flush",
 ];
-
-/// The bytes of each function.
-const SIZE: u64 = 16;
 
 /// Stacks, the outermost function first, and the part of the samples that each has.
 const STACKS: [(&[usize], f64); 17] = [
@@ -87,15 +83,8 @@ impl Run {
             stacks.push(parent, place(*innermost, 3), samples).unwrap();
         }
         stacks.add_profile(bins.iter().sum(), true);
-        let end = LOW + SIZE * FUNCTIONS.len() as u64;
-        let symbol = |(at, name): (u64, &&'static str)| Symbol {
-            address: LOW + SIZE * at,
-            name: name.as_bytes(),
-            is_static: false,
-            is_func: true,
-        };
-        let table = Table { symbols: (0..).zip(&FUNCTIONS).map(symbol).collect(), end };
-        let histogram = Histogram::new(LOW..end, Unit::seconds(self.rate), bins).unwrap();
+        let table = Table::of_names(FUNCTIONS);
+        let histogram = Histogram::new(LOW..table.end, Unit::seconds(self.rate), bins).unwrap();
         let profile = Profile::of_samples(vec![histogram]).unwrap();
         let loaded = gprof::from_memory(options, image(&table), profile).unwrap();
         if has_stacks { loaded.with_stacks(stacks) } else { loaded }

@@ -4,10 +4,10 @@
 use std::io::sink;
 
 use gmon::{Arc, Histogram, Profile, Unit};
-use gprof::internals::{Symbol, power_of_welch};
+use gprof::internals::power_of_welch;
 use gprof::{Analysis, Cause, Difference, DifferenceRow, Evidence, Loaded, Options, Run};
 
-use crate::common::{LOW, Table, image};
+use crate::common::{LOW, SIZE, Table, image};
 
 /// The functions: `main` calls each of the others. Each has a part of the samples.
 const FUNCTIONS: [(&str, f64); 10] = [
@@ -25,9 +25,6 @@ const FUNCTIONS: [(&str, f64); 10] = [
 
 /// The function that gets slower, by its place.
 const SLOWER: usize = 1;
-
-/// The bytes of each function.
-const SIZE: u64 = 16;
 
 /// The rate of the samples.
 const RATE: u32 = 1000;
@@ -128,14 +125,7 @@ impl Setting {
     /// Compares the runs of two programs.
     fn compare<T>(&self, random: &mut Random, check: impl FnOnce(&Difference<'_, '_>) -> T) -> T {
         let options = Options::new("image", ["profile"]).compared();
-        let end = LOW + SIZE * FUNCTIONS.len() as u64;
-        let symbol = |(at, (name, _)): (u64, &(&'static str, f64))| Symbol {
-            address: LOW + SIZE * at,
-            name: name.as_bytes(),
-            is_static: false,
-            is_func: true,
-        };
-        let image = image(&Table { symbols: (0..).zip(&FUNCTIONS).map(symbol).collect(), end });
+        let image = image(&Table::of_names(FUNCTIONS.map(|(name, _)| name)));
         let load = |profile: Profile| gprof::from_memory(&options, image.clone(), profile).unwrap();
         let mut side = |growth: f64| -> (Loaded, Vec<Loaded>) {
             let profiles: Vec<Profile> = (0..self.runs).map(|_| self.profile(random, growth)).collect();

@@ -159,8 +159,8 @@ fn version_5_describes_its_names() {
         }
         let program = [function(0x1000, 0, 4), function(0x1004, 1, 4), function(0x1008, 2, 4)].concat();
         let lines = Unit { version: 5, is_64, tables, program }.bytes();
-        let sections = Sections { lines: &lines, line_strings: b"/work\0src\0", strings: b"a.c\0b.c\0" };
-        assert_eq!(paths_in(&sections, &[0x1000, 0x1004, 0x1008]), ["/work/a.c", "/work/src/b.c", ""]);
+        let sections = Sections { lines: &lines, line_strings: b"/make\0src\0", strings: b"a.c\0b.c\0" };
+        assert_eq!(paths_in(&sections, &[0x1000, 0x1004, 0x1008]), ["/make/a.c", "/make/src/b.c", ""]);
         let mut located = [Located { address: 0x1000, ..Located::default() }];
         assert!(!located[0].needs_strings());
         sections.locate(&mut [Name::default(); 4], &mut located);
@@ -225,7 +225,7 @@ fn code_that_the_linker_has_discarded_has_no_file() {
 /// A mutation that forgets to check an end panics here, or takes a byte from the next program.
 #[test]
 fn torn_and_changed_sections_end_quietly() {
-    let line_strings = b"/work\0src";
+    let line_strings = b"/make\0src";
     let mut all = [unit(2, false), unit(4, true)].map(|unit| unit.bytes()).concat();
     let tables = vec![1, 1, 0x1f, 1, 0, 0, 0, 0, 2, 1, 0x08, 2, 0x0b, 1, b'f', 0, 0];
     all.extend(Unit { version: 5, is_64: false, tables, program: function(0x5000, 0, 9) }.bytes());
@@ -245,7 +245,7 @@ fn torn_and_changed_sections_end_quietly() {
         }
     }
     // A string without an end.
-    let sections = Sections { lines: &all, line_strings: b"/work", strings: b"" };
+    let sections = Sections { lines: &all, line_strings: b"/make", strings: b"" };
     assert_eq!(paths_in(&sections, &[0x5000]), ["/f"]);
 }
 
