@@ -110,12 +110,12 @@ pub use exports::{render, render_difference};
 pub use model::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use model::graph::Node;
 pub use model::{
-    Analysis, ArcChange, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, CallsCounted, CallsJudged, Cause,
-    Certainty, Change, ChangedFrame, Clock, ContextRow, ContextTable, CutStacks, Difference, DifferenceFlame,
-    DifferenceRow, DrawnCall, DrawnFunction, DrawnGraph, Evidence, Finding, Flame, FlameFrame, FlameOrigin,
-    FlameSubject, FlatRow, Frame, FunctionInfo, FunctionTimes, Judgement, Presence, RowRuns, Run, Runs, SampleNode,
-    SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes, difference,
-    difference_of_runs,
+    Analysis, ArcChange, ArcTimes, BoundsDoubt, BoundsRow, BoundsTable, CallEstimate, CallTimeUnit, CallsCounted,
+    CallsJudged, Cause, Certainty, Change, ChangedFrame, Clock, ComparedCalls, ContextRow, ContextTable, CutStacks,
+    Difference, DifferenceFlame, DifferenceRow, DrawnCall, DrawnFunction, DrawnGraph, Evidence, Finding, Flame,
+    FlameFrame, FlameOrigin, FlameSubject, FlatRow, Frame, FunctionInfo, FunctionTimes, Judgement, Presence, RowRuns,
+    Run, Runs, SampleNode, SamplePlace, SampleTree, SampleTrees, SourceLocation, StackSums, Stats, ThreadTimes,
+    difference, difference_of_runs,
 };
 pub use program::image::ImageError;
 pub use program::image::address_space::Mapping;
@@ -124,9 +124,10 @@ pub use program::symbols::functions::FunctionId;
 pub use question::format::Format;
 pub use question::options::Options;
 pub use sources::OutsideImages;
+pub use sources::estimates::CallWindows;
 pub use sources::on_demand::CallsOnDemand;
 pub use sources::profile_file::FileInfo;
-pub use sources::side_info::{CountedInterval, SideInfo, SideObject, SideOnDemand, SideThread};
+pub use sources::side_info::{CountedInterval, SideEstimates, SideInfo, SideObject, SideOnDemand, SideThread};
 pub use sources::side_sum::Conservation;
 pub use sources::stacks::{Place, Profiles, StackNode, Stacks, Thread};
 pub use sources::{Loaded, from_memory};

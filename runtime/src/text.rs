@@ -120,6 +120,19 @@ pub(crate) fn decimal(text: &[u8]) -> Option<u32> {
     is_number.then(|| text.iter().fold(0, add))
 }
 
+/// A percentage with up to four decimals, in millionths.
+#[allow(dead_code, reason = "only the runtime reads settings")]
+pub(crate) fn millionths(text: &[u8]) -> Option<u64> {
+    let point = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
+    let (whole, decimals) = (text.get(..point)?, text.get(point + 1..).unwrap_or_default());
+    let mut value = u64::from(decimal(whole)?) * 10_000;
+    if point < text.len() {
+        let scale = 10_u64.checked_pow(4_u32.checked_sub(u32::try_from(decimals.len()).ok()?)?)?;
+        value += u64::from(decimal(decimals)?) * scale;
+    }
+    Some(value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,5 +199,12 @@ mod tests {
         assert_eq!(text.as_bytes(), b"ab\n\n");
         text.shorten(1);
         assert_eq!(text.as_bytes(), b"a");
+    }
+
+    #[test]
+    fn a_percentage_is_read_in_millionths() {
+        let read = |text: &str| millionths(text.as_bytes());
+        assert_eq!(["1", "0.1", "12.5", "50", "0.0001"].map(read), [10_000, 1_000, 125_000, 500_000, 1].map(Some));
+        assert_eq!(["", ".5", "1.00001", "-1", "1,5", "3."].map(read), [None; 6]);
     }
 }

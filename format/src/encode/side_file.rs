@@ -16,6 +16,7 @@
 #![doc = include_str!("../../examples/side_file_writer.rs")]
 //! ```
 
+mod estimate;
 mod items;
 mod numbers;
 mod parts;
@@ -23,6 +24,7 @@ mod piece;
 mod place;
 mod selection;
 
+pub use estimate::{EstimateEncoder, LARGEST_ESTIMATE, LARGEST_WINDOWS};
 pub use items::{
     BinEncoder, CallEncoder, IdentityBytes, LARGEST_BIN, LARGEST_CALL, LARGEST_CONTEXT, LARGEST_HEAD, ObjectItem,
     ThreadItem, context, cut, mapping, object, property, thread, thread_of,

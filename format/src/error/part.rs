@@ -53,6 +53,8 @@ texts! {
         Calls = "calls",
         /// The calls that were counted on demand, in a side file.
         Selections = "calls on demand",
+        /// The calls that were estimated from windows, in a side file.
+        Estimates = "estimates of calls",
         /// The calling contexts of a side file.
         Contexts = "calling contexts",
         /// The cuts of a side file.
@@ -107,6 +109,15 @@ texts! {
         CountedFunction = "counted function",
         /// The begin or the length of an interval that ends after more nanoseconds than 64 bits can count.
         Interval = "interval",
+        /// The share of windows, which is more than the whole.
+        Share = "share of windows",
+        /// The number of windows of a part of estimates, whose windows are not those of the parts before.
+        Windows = "number of windows",
+        /// The number of windows in which calls were seen: 0, or more than the number of windows.
+        SeenWindows = "number of windows with calls",
+        /// The address of a function whose calls were estimated, and whose row is not above the row before, or has no
+        /// row of all callers.
+        EstimatedFunction = "function with estimated calls",
         /// A count whose sum with others does not fit 64 bits.
         Count = "count",
         /// The first number of raw nodes, which are not in a row with the others.

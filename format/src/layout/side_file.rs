@@ -8,7 +8,7 @@ pub const MAGIC: [u8; 8] = *b"\x89gmon\r\n\x1a";
 /// The major version: a reader refuses another one.
 pub const MAJOR: u8 = 1;
 /// The minor version: a higher one has more kinds of parts and more properties.
-pub const MINOR: u8 = 1;
+pub const MINOR: u8 = 2;
 /// The byte that means little-endian numbers.
 pub const LITTLE: u8 = 1;
 /// The byte that means big-endian numbers.
@@ -46,6 +46,8 @@ pub const CALLS: Tag = *b"ARCS";
 pub const SELECTIONS: Tag = *b"CALL";
 /// Samples by object, only those that were taken while calls were counted on demand.
 pub const COUNTED_SAMPLES: Tag = *b"HISC";
+/// Calls that were estimated from short windows. A writer sets the flag [`REQUIRED`].
+pub const ESTIMATES: Tag = *b"ESTM";
 /// Calling contexts.
 pub const CONTEXTS: Tag = *b"CTXT";
 /// Ticks without a calling context.
@@ -73,6 +75,9 @@ pub const IS_VDSO: u64 = 2;
 pub const IS_CLOSED: u64 = 4;
 /// Flag of an object: it is code that the program generated while it ran, and has no file.
 pub const IS_GENERATED: u64 = 8;
+
+/// The whole of which the share of windows is a part: shares are in millionths.
+pub const WHOLE_SHARE: u64 = 1_000_000;
 
 /// The path of an object that is generated code, and the name of the code there that has no name.
 pub const GENERATED: &[u8] = b"[jit]";

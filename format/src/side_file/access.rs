@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::content::{Checksum, SideFile};
 use super::contexts::ContextTree;
 use super::counts::{Calls, Samples, Thread};
+use super::estimates::Estimates;
 use super::object::{Mapping, Object};
 use super::selections::{Selection, covered};
 use crate::encode::side_file::CutReason;
@@ -146,6 +147,13 @@ impl SideFile {
     #[must_use]
     pub fn counted_time(&self) -> Option<u64> {
         self.selections.as_ref().map(|selections| covered(selections.iter()))
+    }
+
+    /// The calls that were estimated from short windows. [`SideFile::calls`] and the profile have none of these calls.
+    /// A function of a [selection](SideFile::selections) without a row was called in no window.
+    #[must_use]
+    pub fn estimates(&self) -> Option<&Estimates> {
+        self.estimates.as_ref()
     }
 
     /// The calling contexts of the samples.

@@ -6,6 +6,7 @@ use core::ops::Range;
 use super::content::{Added, Refused, SideFile};
 use super::contexts::Node;
 use super::counts::{Calls, During, Samples, Thread};
+use super::estimates::{EstimatedCalls, Estimates, Windows};
 use super::functions;
 use super::object::{Kind, Mapping, Object};
 use super::selections::Selection;
@@ -217,6 +218,42 @@ impl SideFile {
         selection.functions.iter().try_for_each(|function| self.code_place(*function))?;
         self.selections.get_or_insert_default().push(selection);
         Ok(())
+    }
+
+    /// Says that calls were estimated from windows. [`SideFile::add_estimate`] adds the estimates.
+    ///
+    /// # Errors
+    ///
+    /// When the share is more than the whole, or when the file has other windows.
+    pub fn set_windows(&mut self, windows: Windows) -> Result<(), Error> {
+        Ok(self.begin_estimates(windows)?)
+    }
+
+    pub(super) fn begin_estimates(&mut self, windows: Windows) -> Added<()> {
+        match &self.estimates {
+            None => self.estimates = Some(Estimates::new(windows)?),
+            Some(known) if known.windows() == windows => {}
+            Some(_) => return Err(Refused(Part::Windows, windows.number)),
+        }
+        Ok(())
+    }
+
+    /// Adds the estimated calls of a function. Functions ascend. The calls from all callers come first, and then those
+    /// from each caller, in ascending order.
+    ///
+    /// # Errors
+    ///
+    /// When the file has no [windows](SideFile::set_windows), when an object is not known, when an address does not
+    /// fit, when the order is another one, when the calls were seen in no window or in more windows than there are, or
+    /// when the sum of all estimates exceeds 64 bits, or that of all variances 128 bits.
+    pub fn add_estimate(&mut self, calls: EstimatedCalls) -> Result<(), Error> {
+        Ok(self.push_estimate(calls)?)
+    }
+
+    pub(super) fn push_estimate(&mut self, calls: EstimatedCalls) -> Added<()> {
+        self.code_place(calls.callee)?;
+        calls.caller.map_or(Ok(()), |caller| self.code_place(caller))?;
+        self.estimates.as_mut().ok_or(Refused(Part::Windows, 0))?.push(calls)
     }
 
     /// Adds a node to the tree of calling contexts, below a node that was added before, and returns its index.

@@ -6,11 +6,14 @@ use alloc::vec::Vec;
 
 use super::contexts::ContextTree;
 use super::counts::{Calls, Samples, Thread};
+use super::estimates::Estimates;
 use super::object::{Mapping, Object};
 use super::selections::Selection;
 use crate::encode::side_file::CutReason;
 use crate::layout::mark;
-use crate::{Error, Order, Part, Word};
+use crate::{Order, Word};
+
+pub(super) use super::refused::{Added, Refused};
 
 /// The content of a side file.
 ///
@@ -34,6 +37,8 @@ pub struct SideFile {
     pub(super) selections: Option<Vec<Selection>>,
     /// The samples that were taken while calls were counted on demand.
     pub(super) counted_samples: Vec<Samples>,
+    /// The calls that were estimated from windows.
+    pub(super) estimates: Option<Estimates>,
     pub(super) contexts: ContextTree,
     pub(super) cuts: BTreeMap<CutReason, u64>,
     /// The sums of all counts in `samples`, in `counted_samples`, in `calls`, and in `cuts`, which fit 64 bits.
@@ -50,26 +55,6 @@ pub struct Checksum {
     pub length: u64,
     /// The sum.
     pub sum: u64,
-}
-
-/// A value that a field cannot have.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Refused(pub(super) Part, pub(super) u64);
-
-/// The result of adding an item.
-pub(super) type Added<T> = Result<T, Refused>;
-
-impl Refused {
-    /// The error for an item that was read at this offset.
-    pub(super) fn at(self, offset: u64) -> Error {
-        Error::BadValue { part: self.0, value: self.1, offset }
-    }
-}
-
-impl From<Refused> for Error {
-    fn from(Refused(part, value): Refused) -> Error {
-        Error::Impossible { part, value }
-    }
 }
 
 impl Checksum {
@@ -106,6 +91,7 @@ impl SideFile {
             calls: Vec::new(),
             selections: None,
             counted_samples: Vec::new(),
+            estimates: None,
             contexts: ContextTree::default(),
             cuts: BTreeMap::new(),
             samples_total: 0,

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::content::SideFile;
 use super::contexts::Node;
 use super::counts::Samples;
+use super::estimates::Estimates;
 use super::functions;
 use super::object::{Kind, Object};
 use crate::encode::side_file::Place;
@@ -70,7 +71,11 @@ impl SideFile {
         let calls = self.calls.iter().flat_map(|calls| &calls.calls).flat_map(|call| {
             [address_in_function(call.caller, true), address_in_function(call.callee, false)].into_iter().flatten()
         });
-        nodes.chain(bins).chain(calls).collect()
+        let estimates = self.estimates.iter().flat_map(Estimates::rows).flat_map(|row| {
+            let caller = row.caller.and_then(|caller| address_in_function(caller, true));
+            [caller, address_in_function(row.callee, false)].into_iter().flatten()
+        });
+        nodes.chain(bins).chain(calls).chain(estimates).collect()
     }
 
     /// For each node of the tree whether it has callees.
@@ -96,6 +101,9 @@ impl SideFile {
         }
         for call in self.calls.iter_mut().flat_map(|calls| &mut calls.calls) {
             (call.caller, call.callee) = (moved(call.caller, true), moved(call.callee, false));
+        }
+        if let Some(estimates) = &mut self.estimates {
+            *estimates = estimates.moved(|callee| moved(callee, false), |caller| moved(caller, true));
         }
         move_samples(&mut self.samples, object, address_of);
         move_samples(&mut self.counted_samples, object, address_of);

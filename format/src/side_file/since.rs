@@ -25,7 +25,9 @@ impl SideFile {
     /// without counts. `cpu` and `elapsed` are the differences if both files have them, and are left out otherwise.
     /// `start` is later by `elapsed` of the earlier file. The intervals of calls on demand count from the new start:
     /// intervals before the new start are left out, and so are selections without an interval. If the earlier file has
-    /// no `elapsed`, `start` and the intervals are those of the later file. The other properties, the objects, the
+    /// no `elapsed`, `start` and the intervals are those of the later file. There are no estimates of calls, and no
+    /// selections without an interval if the later file has estimates: the windows between the snapshots are not known.
+    /// The other properties, the objects, the
     /// numbers of threads, and the byte order are those of the later file. The result belongs to no profile until the
     /// caller sets [the profile](SideFile::set_profile).
     ///
@@ -60,6 +62,9 @@ impl SideFile {
         difference.order = self.order;
         if let Some(elapsed) = earlier.elapsed() {
             difference.move_start(elapsed);
+        }
+        if difference.estimates.take().is_some() {
+            difference.remove_idle_selections();
         }
         difference.contexts = with_ticks(&difference.contexts);
         difference.remove_idle_threads();
@@ -97,6 +102,11 @@ impl SideFile {
             let moved = intervals.map(|interval| interval.start.saturating_sub(by)..interval.end.saturating_sub(by));
             selection.intervals = moved.collect();
         }
+        self.remove_idle_selections();
+    }
+
+    /// Removes the selections without an interval.
+    fn remove_idle_selections(&mut self) {
         if let Some(selections) = &mut self.selections {
             selections.retain(|selection: &Selection| !selection.intervals.is_empty());
         }

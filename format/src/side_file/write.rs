@@ -5,15 +5,16 @@ use alloc::vec::Vec;
 use super::content::{Checksum, SideFile};
 use super::contexts::Node;
 use super::counts::Samples;
+use super::estimates::Estimates;
 use super::selections::Selection;
 use crate::encode::Sink as _;
 use crate::encode::side_file::{
-    BinEncoder, CallEncoder, Header, SelectionEncoder, ThreadItem, context, cut, end, header, mapping, number, object,
-    padding, part, property, string, thread,
+    BinEncoder, CallEncoder, EstimateEncoder, Header, SelectionEncoder, ThreadItem, context, cut, end, header, mapping,
+    number, object, padding, part, property, string, thread,
 };
 use crate::layout::side_file::{
-    BIG, CALLS, CONTEXTS, COUNTED_SAMPLES, CUTS, FUNCTIONS, LITTLE, LIVE, MAPPINGS, OBJECTS, PROPERTIES, SAMPLES,
-    SELECTIONS, THREADS, Tag,
+    BIG, CALLS, CONTEXTS, COUNTED_SAMPLES, CUTS, ESTIMATES, FUNCTIONS, LITTLE, LIVE, MAPPINGS, OBJECTS, PROPERTIES,
+    REQUIRED, SAMPLES, SELECTIONS, THREADS, Tag,
 };
 use crate::output::Output;
 use crate::{Order, Word};
@@ -68,13 +69,13 @@ impl Writer<'_> {
         content(&mut bytes);
         let bytes = bytes.into_bytes();
         if !bytes.is_empty() {
-            self.whole_part(tag, &bytes);
+            self.whole_part(tag, 0, &bytes);
         }
     }
 
-    fn whole_part(&mut self, tag: Tag, content: &[u8]) {
+    fn whole_part(&mut self, tag: Tag, flags: u32, content: &[u8]) {
         let length = content.len() as u64;
-        part(&mut self.out, tag, 0, length);
+        part(&mut self.out, tag, flags, length);
         self.out.bytes(content);
         padding(&mut self.out, length);
     }
@@ -115,9 +116,15 @@ impl Writer<'_> {
             let mut bytes = Output::new(file.word, file.order);
             selections.iter().for_each(|one| selection(&mut bytes, one));
             // An empty part means something too.
-            self.whole_part(SELECTIONS, &bytes.into_bytes());
+            self.whole_part(SELECTIONS, 0, &bytes.into_bytes());
         }
         file.counted_samples.iter().for_each(|samples| self.samples(COUNTED_SAMPLES, samples));
+        if let Some(known) = &file.estimates {
+            let mut bytes = Output::new(file.word, file.order);
+            estimates(&mut bytes, known);
+            // Who does not know this part would take the calls for 0.
+            self.whole_part(ESTIMATES, REQUIRED, &bytes.into_bytes());
+        }
     }
 
     fn samples(&mut self, tag: Tag, samples: &Samples) {
@@ -147,4 +154,15 @@ fn selection(out: &mut Output<'_>, selection: &Selection) {
     selection.functions.iter().for_each(|function| encoder.function(out, *function));
     encoder.begin_intervals(out, selection.intervals.len() as u64);
     selection.intervals.iter().for_each(|interval| encoder.interval(out, interval.start, interval.end));
+}
+
+fn estimates(out: &mut Output<'_>, estimates: &Estimates) {
+    let windows = estimates.windows();
+    let mut encoder = EstimateEncoder::begin(out, windows.share, windows.number, windows.covered, windows.time);
+    for row in estimates.rows() {
+        match row.caller {
+            None => encoder.all_callers(out, row.callee, row.seen, row.calls, row.variance),
+            Some(caller) => encoder.caller(out, caller, row.callee, row.seen, row.calls, row.variance),
+        }
+    }
 }

@@ -34,17 +34,18 @@ fn values_are_sent_shared_printed_and_cloned() {
     );
     each!(is_value:
         side_file::Accumulator, side_file::Call, side_file::Calls, side_file::Checksum, side_file::ContextTree,
-        side_file::CutReason, side_file::Identity, side_file::Kind, side_file::Mapping, side_file::Node,
-        side_file::Object, side_file::Outside, side_file::Place, side_file::Samples, side_file::Selection,
-        side_file::SideFile, side_file::Thread,
+        side_file::CutReason, side_file::EstimatedCalls, side_file::Estimates, side_file::Identity,
+        side_file::Kind, side_file::Mapping, side_file::Node, side_file::Object, side_file::Outside,
+        side_file::Place, side_file::Samples, side_file::Selection,
+        side_file::SideFile, side_file::Thread, side_file::Windows,
     );
     each!(is_value:
         object_list::Call, object_list::Header, object_list::Object, object_list::ObjectList, object_list::Program,
     );
     each!(is_value:
         gmon::encode::BsdHeader, gmon::encode::GnuHistogram<'static>, encode::BinEncoder, encode::CallEncoder,
-        encode::Header, encode::IdentityBytes<'static>, encode::Measure, encode::ObjectItem<'static>,
-        encode::SelectionEncoder, encode::ThreadItem<'static>,
+        encode::EstimateEncoder, encode::Header, encode::IdentityBytes<'static>, encode::Measure,
+        encode::ObjectItem<'static>, encode::SelectionEncoder, encode::ThreadItem<'static>,
     );
     each!(is_value:
         layout::GmonHdr, layout::RawArc, layout::side_file::RawMapping, layout::side_file::RawNode,

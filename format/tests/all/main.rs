@@ -25,6 +25,7 @@ mod serde;
 mod side;
 mod side_file;
 mod side_file_dump;
+mod side_file_estimates;
 mod side_file_generated;
 mod side_file_hostile;
 mod side_file_live;

@@ -1,9 +1,11 @@
 //! Side files for the tests.
 #![allow(dead_code)] // No test uses everything.
 
+use std::collections::BTreeMap;
+
 use gmon::side_file::{
-    CUT, Call, Checksum, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Mapping, Object, PROGRAM, Place, Selection,
-    SideFile, THREAD, Thread, property,
+    CUT, Call, Checksum, CutReason, ELSEWHERE, EstimatedCalls, Identity, KERNEL, Kind, Mapping, Object, PROGRAM, Place,
+    Selection, SideFile, THREAD, Thread, Windows, property,
 };
 use gmon::{Order, Word};
 use proptest::prelude::*;
@@ -111,15 +113,23 @@ struct OnDemand {
     /// `None` if all calls were counted.
     selections: Option<Vec<AnySelection>>,
     samples: Vec<(usize, usize, u64, u64)>,
+    /// The windows, and rows for the strategy's functions: a called function, callers, windows, and calls.
+    estimates: Option<(u64, u64, Vec<AnyEstimate>)>,
 }
+
+type AnyEstimate = (usize, Vec<(usize, u64)>, u64, u64, u64);
 
 fn on_demand() -> impl Strategy<Value = OnDemand> {
     let functions = prop::collection::vec(0..24_usize, 0..4);
     let intervals = prop::collection::vec((0..50_u64, 0..20_u64), 0..4);
     let selections = prop::collection::vec((0..3_usize, functions, intervals), 0..4);
     let samples = prop::collection::vec((0..8_usize, 0..8_usize, 0..64_u64, 0..300_u64), 0..10);
-    let parts = (prop::option::weighted(0.8, 0..1000_u64), prop::option::weighted(0.7, selections), samples);
-    parts.prop_map(|(elapsed, selections, samples)| OnDemand { elapsed, selections, samples })
+    let callers = prop::collection::vec((0..8_usize, any::<u64>()), 0..4);
+    let calls = prop_oneof![3 => 0..1000_u64, 1 => 0..1_u64 << 50];
+    let rows = prop::collection::vec((0..24_usize, callers, 1..300_u64, calls, any::<u64>()), 0..5);
+    let estimates = prop::option::weighted(0.6, (1..3_u64, 1..200_u64, rows));
+    let parts = (prop::option::weighted(0.8, 0..1000_u64), prop::option::weighted(0.7, selections), samples, estimates);
+    parts.prop_map(|(elapsed, selections, samples, estimates)| OnDemand { elapsed, selections, samples, estimates })
 }
 
 impl OnDemand {
@@ -142,7 +152,26 @@ impl OnDemand {
             let object = place(side, *how, 0).object;
             side.add_counted_samples(thread, object, 1 + (how % 2) as u64 * 3, *index, *ticks).unwrap();
         }
+        if let Some((share, windows, estimates)) = &self.estimates {
+            add_estimates(side, *share, *windows, estimates);
+        }
     }
+}
+
+/// Adds windows and rows in order.
+fn add_estimates(side: &mut SideFile, share: u64, number: u64, estimates: &[AnyEstimate]) {
+    side.set_windows(Windows { share, number, covered: number << 20, time: number << 27 }).unwrap();
+    let mut rows: BTreeMap<(Place, Option<Place>), EstimatedCalls> = BTreeMap::new();
+    for (which, callers, seen, calls, variance) in estimates {
+        let callee = place(side, *which, (*which as u64 % 3) << 36);
+        let callers = callers.iter().map(|(which, address)| Some(place(side, *which, *address)));
+        for caller in [None].into_iter().chain(callers) {
+            let variance = u128::from(*variance) << (which % 3 * 8);
+            let row = EstimatedCalls { callee, caller, seen: (*seen).min(number), calls: *calls, variance };
+            rows.entry((callee, caller)).or_insert(row);
+        }
+    }
+    rows.into_values().for_each(|row| side.add_estimate(row).unwrap());
 }
 
 /// A file with any counts.

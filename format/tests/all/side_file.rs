@@ -140,6 +140,9 @@ fn the_end_is_the_end() {
     ));
 }
 
+/// The highest number.
+const WIDE: [u8; 10] = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
+
 #[test]
 fn what_contradicts_itself_is_refused_with_value_and_offset() {
     check(b"HEAD", &[3, b'=', b'a', b'b'], Part::Property, 3, 0);
@@ -159,6 +162,24 @@ fn what_contradicts_itself_is_refused_with_value_and_offset() {
     check(b"CALL", &[0, 1, 9, 2, 0], Part::Object, 9, 2);
     check(b"CALL", &[1, b'a', 2, 0, 8, 0, 0, 0], Part::CountedFunction, 4, 5);
     check(b"CALL", &[1, b'a', 2, 0, 8, 0, 1, 0], Part::CountedFunction, 3, 5);
+    check(b"ESTM", &[&[0xc1, 0x84, 0x3d][..], &[1, 1, 1]].concat(), Part::Share, 1_000_001, 0);
+    check(b"ESTM", &[1, 9, 9, 9, 0, 9, 2, 1, 1, 0, 0], Part::Object, 9, 4);
+    check(b"ESTM", &[1, 9, 9, 9, 1, 4, 0, 2, 1, 1, 0, 0], Part::EstimatedFunction, 1, 4);
+    check(b"ESTM", &[1, 9, 9, 9, 0, 0, 2, 0, 1, 0, 0], Part::SeenWindows, 0, 4);
+    check(b"ESTM", &[1, 9, 9, 9, 0, 0, 2, 10, 1, 0, 0], Part::SeenWindows, 10, 4);
+    let first = [1, 9, 9, 9, 0, 0, 8, 1, 1, 0, 1];
+    for (second, field, value) in [
+        (&[0, 0, 0, 1, 1, 0, 0][..], Part::EstimatedFunction, 4),
+        (&[0, 0, 1, 1, 1, 0, 0], Part::EstimatedFunction, 3),
+        (&[1, 4, 0, 2, 1, 1, 0, 0], Part::EstimatedFunction, 5),
+        (&[8, 4, 0, 0, 1, 1, 0, 0], Part::Object, 7),
+        (&[&[0, 0, 2, 1][..], &WIDE, &[0, 0]].concat(), Part::Count, u64::MAX),
+        (&[&[0, 0, 2, 1, 1][..], &WIDE, &WIDE].concat(), Part::Count, 1),
+    ] {
+        check(b"ESTM", &[&first[..], second].concat(), field, value, 11);
+    }
+    let twice = [&first[..], &[1, 4, 0, 0, 1, 1, 0, 0], &[1, 0, 0, 0, 1, 1, 0, 0]].concat();
+    check(b"ESTM", &twice, Part::EstimatedFunction, 4, 19);
     check(b"CTXT", &[1, 0, 0], Part::Parent, 1, 0);
     check(b"CTXT", &[0, 15, 0, 0], Part::Object, 7, 0);
     check(b"CTXT", &[0, 2, 1, 2, 2, 1], Part::Parent, 2, 3);
@@ -167,12 +188,11 @@ fn what_contradicts_itself_is_refused_with_value_and_offset() {
         [code as u8 | 0x80, (code >> 7) as u8 | 0x80, (code >> 14) as u8]
     };
     check(b"CTXT", &[&[0][..], &number(THREAD), &[0, 0]].concat(), Part::Thread, 0, 0);
-    let wide = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
-    check(b"CTXT", &[&[0][..], &number(CUT), &wide, &[0]].concat(), Part::Code, u64::MAX, 0);
-    check(b"CUTS", &[&[1][..], &wide, &[1, 1]].concat(), Part::Count, 1, 11);
-    check(b"HIST", &[&[0, 0, 2][..], &wide, &[0]].concat(), Part::Bin, u64::MAX, 3);
-    check(b"CALL", &[&[0, 0, 2, 1, 1][..], &wide, &[0]].concat(), Part::Interval, u64::MAX, 5);
-    check(b"CALL", &[&[0, 0, 1, 1][..], &wide].concat(), Part::Interval, u64::MAX, 3);
+    check(b"CTXT", &[&[0][..], &number(CUT), &WIDE, &[0]].concat(), Part::Code, u64::MAX, 0);
+    check(b"CUTS", &[&[1][..], &WIDE, &[1, 1]].concat(), Part::Count, 1, 11);
+    check(b"HIST", &[&[0, 0, 2][..], &WIDE, &[0]].concat(), Part::Bin, u64::MAX, 3);
+    check(b"CALL", &[&[0, 0, 2, 1, 1][..], &WIDE, &[0]].concat(), Part::Interval, u64::MAX, 5);
+    check(b"CALL", &[&[0, 0, 1, 1][..], &WIDE].concat(), Part::Interval, u64::MAX, 3);
     check(b"NODE", &[0; 12], Part::NodesSize, 4, 8);
     check(b"NODE", &[1; 8], Part::FirstNode, u64::from_le_bytes([1; 8]), 8);
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use gmon::Word;
 use gmon::side_file::{
-    Call, Checksum, CutReason, Identity, KERNEL, Kind, Mapping, Object, PROGRAM, Place, Selection, SideFile, THREAD,
-    Thread, property,
+    Call, Checksum, CutReason, EstimatedCalls, Identity, KERNEL, Kind, Mapping, Object, PROGRAM, Place, Selection,
+    SideFile, THREAD, Thread, Windows, property,
 };
 
 fn path(inside: &str) -> PathBuf {
@@ -64,11 +64,36 @@ fn example_on_demand() -> SideFile {
     side
 }
 
+/// A run of 100 seconds of CPU time. The calls of three functions were estimated from 100 windows.
+fn example_estimates() -> SideFile {
+    let mut side = SideFile::new(Word::W64);
+    side.set_profile(Some(Checksum { length: 0x1234, sum: 0x0123_4567_89ab_cdef }));
+    let mut program = Object::new(Kind::Program, b"/bin/parser");
+    program.code = 0x1040..0x1240;
+    side.add_object(PROGRAM, program).unwrap();
+    let at = |address| Place { object: PROGRAM, address };
+    side.add_selection(Selection::new(b"parse*", [0x1100, 0x1180, 0x11c0].map(at).to_vec(), vec![])).unwrap();
+    let windows = Windows { share: 10_000, number: 100, covered: 1_002_000_000, time: 100_000_000_000 };
+    side.set_windows(windows).unwrap();
+    for (callee, caller, seen, calls, variance) in [
+        (0x1100, None, 98, 60_000_000_000, 25_000_000_000_000_000_000),
+        (0x1100, Some(0x1060), 98, 60_000_000_000, 25_000_000_000_000_000_000),
+        (0x1180, None, 3, 500, 90_000),
+        (0x1180, Some(0x1110), 2, 300, 45_000),
+        (0x1180, Some(0x1118), 1, 200, 40_000),
+    ] {
+        let (callee, caller) = (at(callee), caller.map(at));
+        side.add_estimate(EstimatedCalls { callee, caller, seen, calls, variance }).unwrap();
+    }
+    side
+}
+
 /// The headings in the document, the files, and their contents.
-fn examples() -> [(&'static str, &'static str, SideFile); 2] {
+fn examples() -> [(&'static str, &'static str, SideFile); 3] {
     [
         ("An example", "testdata/side/sine.side", example()),
         ("An example of calls on demand", "testdata/side/on-demand.side", example_on_demand()),
+        ("An example of estimated calls", "testdata/side/estimates.side", example_estimates()),
     ]
 }
 

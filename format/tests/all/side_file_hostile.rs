@@ -67,8 +67,8 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
 /// Parts with the tags of known parts, whose content is mostly small numbers.
 fn random() -> impl Strategy<Value = Vec<u8>> {
     let tags = [
-        "HEAD", "OBJS", "THRD", "MAPS", "HIST", "ARCS", "CALL", "HISC", "CTXT", "CUTS", "NODE", "SUMS", "AREA", "TIDS",
-        "END ", "WHAT",
+        "HEAD", "OBJS", "THRD", "MAPS", "HIST", "ARCS", "CALL", "HISC", "ESTM", "CTXT", "CUTS", "NODE", "SUMS", "AREA",
+        "TIDS", "END ", "WHAT",
     ];
     let tag = prop::sample::select(tags.to_vec());
     let byte = prop_oneof![6 => 0..4_u8, 1 => any::<u8>()];
@@ -147,6 +147,8 @@ fn the_smallest_items_take_linear_memory() {
         ("CALL", (0..20_000).flat_map(|at| [&[3][..], &number(at), &[0, 1, 1, 1]].concat()).collect()),
         ("CALL", [&[1, b'a'][..], &number(40_000), &[0, 2].repeat(40_000), &[0]].concat()),
         ("CALL", [&[0, 0][..], &number(40_000), &[1].repeat(80_000)].concat()),
+        ("ESTM", [&[0, 3, 9, 9][..], &[0, 0, 2, 1, 1, 0, 0].repeat(20_000)].concat()),
+        ("ESTM", [&[0, 3, 9, 9, 0, 0, 2, 1, 1, 0, 0][..], &[1, 2, 0, 0, 1, 1, 0, 0].repeat(20_000)].concat()),
         ("CTXT", vec![0; 99_999]),
         ("CTXT", [&[0, 0, 0][..], &[1, 0, 0].repeat(30_000)].concat()),
         ("CUTS", vec![1; 100_000]),

@@ -24,7 +24,9 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     for warning in warnings::of(analysis) {
         writeln!(out, "desc: {warning}")?;
     }
-    if let Some(note) = on_demand::note_of_graph(analysis) {
+    // Readers of the format take all numbers for exact ones.
+    let without_estimates = on_demand::without_estimates(analysis, "file");
+    for note in on_demand::note_of_graph(analysis).into_iter().chain(without_estimates) {
         writeln!(out, "desc: {note}")?;
     }
     let has_threads = analysis.sample_trees().has_threads;
@@ -127,6 +129,9 @@ impl Costs<'_, '_> {
     /// Writes the calls of an arc.
     fn arc(&mut self, arc: &ArcTimes, caller: u32, out: &mut dyn Write) -> io::Result<()> {
         let inclusive = self.cost(arc.times.map_or(0.0, |(_, inclusive)| inclusive));
+        if arc.estimate.is_some() && inclusive == 0 {
+            return Ok(());
+        }
         self.call(Code::of(arc.callee), (arc.calls, inclusive), caller, out)
     }
 

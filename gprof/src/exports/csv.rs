@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use crate::model::{Analysis, ArcTimes, FunctionTimes};
+use crate::model::{Analysis, ArcTimes, CallEstimate, FunctionTimes};
 use crate::program::symbols::functions::FunctionId;
 use crate::reports::place::{self, Place};
-use crate::reports::{on_demand, warnings};
+use crate::reports::{estimates, on_demand, warnings};
 use crate::sink::csv::{Cells, write_head, write_row};
 
 const COLUMNS: [&str; 22] = [
@@ -37,16 +37,21 @@ const COLUMNS: [&str; 22] = [
 /// The number of columns about a function.
 const OF_CODE: usize = 6;
 
+/// The columns of estimated calls, which a file without estimates does not have.
+const ESTIMATES: [&str; 4] = ["calls_estimate", "calls_low", "calls_high", "calls_seen_in_windows"];
+
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_head(&COLUMNS, out)?;
+    let estimates: &[&str] = if analysis.has_estimates() { &ESTIMATES } else { &[] };
+    write_head(&[&COLUMNS[..], estimates].concat(), out)?;
+    // The text takes the column of names.
+    let blank = COLUMNS.len() + estimates.len() - OF_CODE + 1;
     for warning in warnings::of(analysis) {
-        // The text takes the column of names.
         let row = Cells::new().text("warning").blank(3).text(&warning);
-        write_row(&[&row.blank(COLUMNS.len() - OF_CODE + 1)], out)?;
+        write_row(&[&row.blank(blank)], out)?;
     }
     if let Some(note) = on_demand::note(analysis) {
         let row = Cells::new().text("note").blank(3).text(&note);
-        write_row(&[&row.blank(COLUMNS.len() - OF_CODE + 1)], out)?;
+        write_row(&[&row.blank(blank)], out)?;
     }
     let mut rows = Rows { analysis, codes: HashMap::new() };
     analysis.function_times().try_for_each(|function| rows.function(&function, out))?;
@@ -69,7 +74,12 @@ impl Rows<'_, '_> {
         let cells = self.error(cells, function.own_error);
         let cells = self.time(cells, Some(function.inclusive));
         let cells = self.error(cells, function.inclusive_error);
-        let numbers = self.range(cells.count(function.calls).count(function.self_calls), function.range);
+        let calls = calls(cells, function.calls, function.estimate);
+        // Calls of the function by itself have a row of their own.
+        let is_estimated = function.self_calls == 0 && function.estimate.is_some();
+        let self_calls = if is_estimated { calls.blank(1) } else { calls.count(function.self_calls) };
+        let numbers = self.range(self_calls, function.range);
+        let numbers = self.estimate(numbers, function.estimate);
         write_row(
             &[&Cells::new().text("function"), self.code(Some(function.id)), &Cells::new().blank(OF_CODE), &numbers],
             out,
@@ -80,7 +90,8 @@ impl Rows<'_, '_> {
         let cells = self.time(Cells::new().blank(1), arc.times.map(|(own, _)| own));
         let cells = self.time(cells.blank(1), arc.times.map(|(_, inclusive)| inclusive));
         let cells = self.error(cells, arc.inclusive_error);
-        let numbers = self.range(cells.count(arc.calls).blank(1), arc.range);
+        let numbers = self.range(calls(cells, arc.calls, arc.estimate).blank(1), arc.range);
+        let numbers = self.estimate(numbers, arc.estimate);
         let caller = self.code(arc.caller).clone();
         write_row(&[&Cells::new().text("arc"), &caller, self.code(arc.callee), &numbers], out)
     }
@@ -101,6 +112,14 @@ impl Rows<'_, '_> {
         })
     }
 
+    /// Adds an estimate, if the file has the columns for it.
+    fn estimate(&self, cells: Cells, estimate: Option<CallEstimate>) -> Cells {
+        if !self.analysis.has_estimates() {
+            return cells;
+        }
+        estimates::fields(estimate).into_iter().fold(cells, |cells, (_, value)| cells.value(value))
+    }
+
     /// Adds the least and the longest inclusive time, if tail calls leave a doubt.
     fn range(&self, cells: Cells, range: Option<(f64, f64)>) -> Cells {
         let (least, most) = range.unzip();
@@ -119,4 +138,9 @@ impl Rows<'_, '_> {
     fn error(&self, cells: Cells, samples: f64) -> Cells {
         self.time(cells, Some(samples).filter(|samples| *samples != 0.0))
     }
+}
+
+/// Adds a number of calls, unless it was estimated and not counted.
+fn calls(cells: Cells, calls: u64, estimate: Option<CallEstimate>) -> Cells {
+    if estimate.is_some() { cells.blank(1) } else { cells.count(calls) }
 }

@@ -28,6 +28,10 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
         out.write_all(b",\n\"calls_on_demand\":")?;
         write_record(&on_demand::record(calls), out)?;
     }
+    if let Some(windows) = analysis.call_windows() {
+        out.write_all(b",\n\"calls_estimated\":")?;
+        write_record(&on_demand::record_of_windows(windows), out)?;
+    }
     write_list("profiles", analysis.files().iter().filter(|file| !file.is_shared_object).map(profile), out)?;
     write_list("images", analysis.images().iter().map(image), out)?;
     let reports = || REPORTS.iter().filter(|report| analysis.wanted.has(report.name));

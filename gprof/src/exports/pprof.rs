@@ -29,6 +29,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     profile.types(analysis, "samples");
     profile.comments(&warnings::of(analysis));
     profile.comments(on_demand::note(analysis).as_slice());
+    profile.comments(on_demand::without_estimates(analysis, "file").as_slice());
     profile.images(side);
     profile.stacks(side)?;
     profile.calls(side)?;
@@ -46,6 +47,9 @@ pub(super) fn render_difference(difference: &Difference<'_, '_>, out: &mut dyn W
     profile.types(new.analysis, if shows_time { "cpu" } else { "samples" });
     profile.comments(&warnings::of_difference(difference));
     profile.comments(&on_demand::notes_of_difference(difference).collect::<Vec<_>>());
+    let without = [difference.base_analysis(), difference.new_analysis()];
+    let without = without.into_iter().find_map(|side| on_demand::without_estimates(side, "file"));
+    profile.comments(without.as_slice());
     for side in [new, base] {
         profile.images(side);
     }

@@ -6,6 +6,7 @@ use super::analysis::{Analysis, FunctionInfo, SourceLocation};
 use super::clock::Clock;
 use super::context_rows::ContextTable;
 use super::contexts::ticks::StackSums;
+use super::estimates::CallEstimate;
 use super::graph::Node;
 use super::on_demand::CallsCounted;
 use super::rows::{CallTimeUnit, FlatRow};
@@ -14,6 +15,7 @@ use crate::program::image::address_space::Mapping;
 use crate::program::symbols::functions::FunctionId;
 use crate::program::symbols::sources::Sources;
 use crate::question::reports::{FLAT, GRAPH, THREADS};
+use crate::sources::estimates::CallWindows;
 use crate::sources::on_demand::CallsOnDemand;
 use crate::sources::profile_file::FileInfo;
 use crate::sources::side_info::SideInfo;
@@ -58,7 +60,32 @@ impl<'data> Analysis<'data> {
     /// If the analysis has no such function.
     #[must_use]
     pub fn calls_counted(&self, id: FunctionId) -> CallsCounted {
+        if self.has_estimates() && self.call_estimate(id).is_some() {
+            return CallsCounted::Estimated;
+        }
         self.on_demand_counts().map_or(CallsCounted::Always, |counts| counts.calls_of(id))
+    }
+
+    /// Returns the windows from which calls were estimated; `None` if no run estimated calls.
+    #[must_use]
+    pub fn call_windows(&self) -> Option<&'data CallWindows> {
+        self.loaded.on_demand()?.estimates.as_ref().map(|estimates| &estimates.windows)
+    }
+
+    /// Returns the estimated calls of a function by other functions. `None` if the calls of the function were not to be
+    /// estimated, or if some runs counted its calls: a count and an estimate cannot be added.
+    ///
+    /// # Panics
+    ///
+    /// If the analysis has no such function.
+    #[must_use]
+    pub fn call_estimate(&self, id: FunctionId) -> Option<CallEstimate> {
+        self.graph().estimate(id)
+    }
+
+    /// Returns whether the reports have estimated calls.
+    pub(crate) fn has_estimates(&self) -> bool {
+        self.call_windows().is_some_and(|windows| !windows.are_left_out)
     }
 
     /// Returns whether calls are missing, because they were counted on demand, and not during the whole time.

@@ -17,6 +17,7 @@ use super::counts::{self, Count};
 use super::cut_stacks::CutStacks;
 use super::division::Innermost;
 use super::errors::Errors;
+use super::estimates::CallEstimates;
 use super::flat::Flat;
 use super::graph::arcs::Arcs;
 use super::graph::propagate::GraphSelection;
@@ -30,7 +31,7 @@ use super::on_demand::OnDemandCounts;
 use super::rows::{self, FlatProfile};
 use super::selection::Selections;
 use super::timed_graph::{Entries, TimedGraph};
-use super::{order, static_calls};
+use super::{estimated_calls, order, static_calls};
 use crate::program::symbols::functions::FunctionId;
 use crate::question::reports::{BOUNDS, COUNTS, FLAT, FUNCTION_ORDER, GRAPH, LINKER_ORDER};
 
@@ -265,6 +266,17 @@ impl<'data> Analysis<'data> {
         }
     }
 
+    /// Finds the functions of the calls that were estimated.
+    fn estimates(&self) -> CallEstimates {
+        let Some(found) = self.loaded.on_demand().and_then(|on_demand| on_demand.estimates.as_ref()) else {
+            return CallEstimates::default();
+        };
+        let sites = self.measured_stacks().map(|input: &StackInput<'_>| input.sites(&self.functions));
+        let last_caller =
+            |arc: &gmon::Arc| sites.as_ref().map_or(*arc, |sites: &CallSites<'_, '_>| sites.with_last_caller(arc));
+        estimated_calls::estimates(found, &self.functions, &last_caller, &self.selections.arcs)
+    }
+
     fn graph_of(&self, measured: Option<&Measured>) -> Graph {
         let Analysis { profile, options, wanted, selections, functions, parsed_images, .. } = self;
         let rules = options.rules;
@@ -281,6 +293,8 @@ impl<'data> Analysis<'data> {
             Vec::new()
         };
         more_arcs.extend(measured.iter().flat_map(|measured| measured.arcs()));
+        let estimates = self.estimates();
+        more_arcs.extend(estimates.arcs());
         let arcs = Arcs::selected(&self.arcs(), functions, &selections.arcs, &more_arcs, rules.shows_outside);
         let choices = GraphSelection {
             entries: &selections.graph,
@@ -293,6 +307,7 @@ impl<'data> Analysis<'data> {
             Some(measured) => Graph::measured(arcs, self.flat(), functions, choices, measured),
             None => Graph::unranked(arcs, self.flat(), functions, choices),
         };
+        let graph = graph.with_estimates(estimates);
         if is_ranked { graph.ranked(functions) } else { graph }
     }
 }

@@ -2,12 +2,15 @@
 
 use std::cmp::Ordering;
 
+use gmon::Block;
+
 use super::blocks::Blocks;
+use super::estimates::CallEstimate;
 use super::intermediate::Intermediate;
 use crate::program::symbols::functions::FunctionId;
 
 /// A line of the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Count {
     /// The function or source line.
     pub function: FunctionId,
@@ -15,6 +18,8 @@ pub struct Count {
     pub address: u64,
     /// The number of executions.
     pub count: u64,
+    /// The estimated number of calls, if they were estimated and not counted.
+    pub estimate: Option<CallEstimate>,
 }
 
 /// Computes the list.
@@ -40,12 +45,14 @@ pub(super) fn counts(intermediate: &Intermediate<'_, '_>, blocks: &Blocks) -> Ve
     let all = options.unused && least == 1;
     list.into_iter()
         .flat_map(|function| {
-            let whole = Count { function, address: functions[function].address, count: graph.calls(function) };
+            let (address, estimate) = (functions[function].address, graph.estimate(function));
+            let whole = Count { function, address, count: graph.calls(function), estimate };
             let parts = blocks.of(function).iter();
-            let parts = parts.map(move |block| Count { function, address: block.addr, count: block.count });
+            let part = move |block: &Block| Count { address: block.addr, count: block.count, estimate: None, ..whole };
+            let parts = parts.map(part);
             std::iter::once(whole).chain(parts)
         })
-        .filter(|count| all || count.count >= least)
+        .filter(|count| all || count.count.max(count.estimate.map_or(0, |estimate| estimate.calls)) >= least)
         .collect()
 }
 

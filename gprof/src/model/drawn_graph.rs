@@ -1,6 +1,7 @@
 //! The part of the call graph that a drawing shows.
 
 use super::analysis::Analysis;
+use super::estimates::CallEstimate;
 use super::graph::Node;
 use super::percent::whole;
 use crate::model::graph::Graph;
@@ -20,6 +21,8 @@ pub struct DrawnFunction {
     pub own: f64,
     /// All calls of the function, also by itself.
     pub calls: u64,
+    /// The estimated calls by other functions, if they were estimated and not counted.
+    pub estimate: Option<CallEstimate>,
     /// The index of the function's cycle.
     pub cycle: Option<usize>,
 }
@@ -36,6 +39,8 @@ pub struct DrawnCall {
     pub inclusive: Option<f64>,
     /// The number of calls.
     pub calls: u64,
+    /// The estimated number of calls, if they were estimated and not counted.
+    pub estimate: Option<CallEstimate>,
 }
 
 /// The functions and calls of a drawing.
@@ -93,6 +98,7 @@ fn function(graph: &Graph, node: Node) -> Option<DrawnFunction> {
         inclusive: graph.percent(node),
         own: 100.0 * graph.share(id).own / whole(graph.total()),
         calls: graph.calls(id).saturating_add(graph.self_calls(id)),
+        estimate: graph.estimate(id),
         cycle: graph.cycle_of(id),
     })
 }
@@ -108,6 +114,7 @@ fn calls(graph: &Graph, place: &[Option<usize>], least: f64) -> impl Iterator<It
             callee: place[arc.child.index()]?,
             inclusive,
             calls: arc.count,
+            estimate: graph.arc_estimate(arc),
         };
         inclusive.is_none_or(|inclusive| inclusive >= least).then_some(call)
     })

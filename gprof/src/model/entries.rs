@@ -5,6 +5,7 @@
 
 use super::analysis::Analysis;
 use super::errors::Errors;
+use super::estimates::CallEstimate;
 use crate::model::graph::arcs::ArcId;
 use crate::model::graph::{Graph, Node};
 use crate::program::symbols::functions::FunctionId;
@@ -76,6 +77,11 @@ pub struct EntryLine {
     pub range: Option<(f64, f64)>,
     /// The number of calls.
     pub calls: Calls,
+    /// The estimated calls, if they were estimated and not counted: those of the function by others, or those of the
+    /// arc.
+    pub estimate: Option<CallEstimate>,
+    /// The estimated calls of the function by itself; on the line of an arc, those of the called function by others.
+    pub more_estimate: Option<CallEstimate>,
     /// The function or cycle that the line is about.
     pub endpoint: Endpoint,
 }
@@ -87,7 +93,18 @@ impl EntryLine {
     }
 
     fn new(kind: LineKind, times: Option<(f64, f64)>, calls: Calls, endpoint: Endpoint) -> EntryLine {
-        EntryLine { kind, times, error: 0.0, children_error: 0.0, inclusive_error: 0.0, range: None, calls, endpoint }
+        EntryLine {
+            kind,
+            times,
+            error: 0.0,
+            children_error: 0.0,
+            inclusive_error: 0.0,
+            range: None,
+            calls,
+            estimate: None,
+            more_estimate: None,
+            endpoint,
+        }
     }
 }
 
@@ -131,6 +148,10 @@ fn function(graph: &Graph, errors: &Errors, id: FunctionId) -> Vec<EntryLine> {
         let range = graph.arc_range(None, id, own + children);
         let line = EntryLine::new(LineKind::Caller, Some((own, children)), calls, Endpoint::Outside);
         lines.push(EntryLine { range, ..line });
+    } else if let Some(estimate) = graph.estimates().of_pair(None, id).filter(|estimate| estimate.seen > 0) {
+        let (estimate, more_estimate) = (Some(estimate), graph.estimate(id));
+        let line = EntryLine::new(LineKind::Caller, None, Calls::None, Endpoint::Outside);
+        lines.push(EntryLine { estimate, more_estimate, ..line });
     } else if graph.parents(id).is_empty() {
         lines.push(EntryLine::new(LineKind::Caller, None, Calls::None, Endpoint::Spontaneous));
     }
@@ -147,7 +168,12 @@ fn function(graph: &Graph, errors: &Errors, id: FunctionId) -> Vec<EntryLine> {
 /// Returns the lines of a cycle's entry: the cycle as a whole, and its members.
 fn cycle(graph: &Graph, errors: &Errors, at: usize) -> Vec<EntryLine> {
     let (cycle, share) = (&graph.cycles()[at], graph.cycle_share(at));
-    let calls = Calls::Total { outer: cycle.calls, inner: cycle.inner_calls };
+    let is_estimated = |id: &FunctionId| graph.estimate(*id).is_some();
+    let calls = match (cycle.calls, cycle.inner_calls) {
+        // The estimates of members are not those of the cycle.
+        (0, 0) if cycle.members.iter().any(is_estimated) => Calls::None,
+        (outer, inner) => Calls::Total { outer, inner },
+    };
     let times = Some((share.own, share.children));
     let main = EntryLine {
         error: share.fraction * errors.of(Node::Cycle(at)),
@@ -171,7 +197,9 @@ fn own(graph: &Graph, errors: &Errors, id: FunctionId, kind: LineKind) -> EntryL
     let error = share.fraction * errors.of(Node::Function(id));
     let range = graph.inclusive_range(id);
     let line = EntryLine::new(kind, Some((share.own, share.children)), calls, Endpoint::Function(id));
-    EntryLine { error, range, ..line }
+    let by_itself = graph.estimates().of_pair(Some(id), id).filter(|by_itself| by_itself.seen > 0);
+    let (estimate, more_estimate) = (graph.estimate(id), by_itself.filter(|_| graph.self_calls(id) == 0));
+    EntryLine { error, range, estimate, more_estimate, ..line }
 }
 
 /// Returns the line of a caller or of a called function.
@@ -183,7 +211,9 @@ fn arc_line(graph: &Graph, id: ArcId, kind: LineKind) -> EntryLine {
         false => Calls::Part { some: arc.count, all: graph.divided_by(arc.child) },
     };
     let range = handed.and_then(|(own, children)| graph.arc_range(Some(arc.parent), arc.child, own + children));
-    EntryLine { range, ..EntryLine::new(kind, handed, calls, endpoint) }
+    let estimate = graph.arc_estimate(arc);
+    let more_estimate = graph.estimate(arc.child).filter(|_| estimate.is_some() && !graph.is_inner(arc));
+    EntryLine { range, estimate, more_estimate, ..EntryLine::new(kind, handed, calls, endpoint) }
 }
 
 #[cfg(test)]

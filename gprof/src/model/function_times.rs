@@ -1,6 +1,7 @@
 //! The functions and the arcs of the call graph, each once, for files of other programs.
 
 use super::analysis::Analysis;
+use super::estimates::CallEstimate;
 use super::graph::Node;
 use super::graph::arcs::Arc;
 use super::graph::propagate::Handed;
@@ -27,6 +28,8 @@ pub struct FunctionTimes {
     pub calls: u64,
     /// The calls by the function itself.
     pub self_calls: u64,
+    /// The estimated calls by other functions, if they were estimated and not counted.
+    pub estimate: Option<CallEstimate>,
     /// The index of the function's cycle.
     pub cycle: Option<usize>,
 }
@@ -48,6 +51,8 @@ pub struct ArcTimes {
     pub range: Option<(f64, f64)>,
     /// The number of calls.
     pub calls: u64,
+    /// The estimated number of calls, if they were estimated and not counted.
+    pub estimate: Option<CallEstimate>,
 }
 
 impl Analysis<'_> {
@@ -76,6 +81,7 @@ impl Analysis<'_> {
             range: graph.inclusive_range(id),
             calls: graph.calls(id),
             self_calls: graph.self_calls(id),
+            estimate: graph.estimate(id),
             cycle: graph.cycle_of(id),
         }
     }
@@ -102,7 +108,8 @@ impl Analysis<'_> {
         arcs.extend(from_hidden.filter(|(arc, _)| is_shown[arc.child.index()]).map(all));
         arcs.extend(shown.iter().filter_map(|id| {
             let (calls, handed) = graph.from_outside(*id);
-            (calls > 0).then(|| self.arc_times_of(None, Some(*id), handed, calls))
+            let is_seen = || graph.estimates().of_pair(None, *id).is_some_and(|estimate| estimate.seen > 0);
+            (calls > 0 || is_seen()).then(|| self.arc_times_of(None, Some(*id), handed, calls))
         }));
         arcs.extend(shown.iter().filter_map(|id| {
             let calls = graph.to_outside(*id);
@@ -122,6 +129,7 @@ impl Analysis<'_> {
         let inclusive_error = times.map_or(0.0, |(_, inclusive)| self.errors().of_measured(inclusive));
         let graph = self.graph();
         let range = times.zip(callee).and_then(|((_, time), callee)| graph.arc_range(caller, callee, time));
-        ArcTimes { caller, callee, times, inclusive_error, range, calls }
+        let estimate = callee.and_then(|callee| graph.estimates().of_pair(caller, callee)).filter(|_| calls == 0);
+        ArcTimes { caller, callee, times, inclusive_error, range, calls, estimate }
     }
 }

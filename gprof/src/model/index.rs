@@ -34,8 +34,8 @@ pub(super) fn index<'data>(intermediate: &Intermediate<'_, 'data>, last_rank: u3
     let Intermediate { functions, flat, graph, sources, options, is_measured, images, .. } = intermediate;
     // GNU does not name functions that only called others. Where stacks show them, they have entries with time.
     let has_time = |id: &FunctionId| *is_measured && graph.share(*id).children != 0.0;
-    let is_named =
-        |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0 || has_time(id);
+    let has_calls = |id| graph.calls(id) != 0 || graph.estimates().are_seen(id);
+    let is_named = |id: &FunctionId| options.unused || has_calls(*id) || flat.time[id.index()] != 0.0 || has_time(id);
     let is_listed = |node: Node| graph.rank(node) <= last_rank;
     let mut named: Vec<FunctionId> = functions
         .ids()

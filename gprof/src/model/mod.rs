@@ -20,6 +20,8 @@ mod drawn_graph;
 mod empty_profile;
 pub mod entries;
 mod errors;
+mod estimated_calls;
+pub mod estimates;
 pub mod flame;
 mod flames;
 pub mod flat;
@@ -64,11 +66,12 @@ pub use contexts::ticks::StackSums;
 pub use contexts::tree::Frame;
 pub use cut_stacks::CutStacks;
 pub use difference::{
-    ArcChange, CallsJudged, Cause, Change, ChangedFrame, Difference, DifferenceFlame, DifferenceRow, Evidence, Finding,
-    Judgement, Presence, RowRuns, Run, Runs, difference, difference_of_runs,
+    ArcChange, CallsJudged, Cause, Change, ChangedFrame, ComparedCalls, Difference, DifferenceFlame, DifferenceRow,
+    Evidence, Finding, Judgement, Presence, RowRuns, Run, Runs, difference, difference_of_runs,
 };
 pub use drawn_graph::{DrawnCall, DrawnFunction, DrawnGraph};
 pub use errors::Errors;
+pub use estimates::CallEstimate;
 pub use flame::{Certainty, Flame, FlameFrame, FlameOrigin, FlameSubject};
 pub use function_times::{ArcTimes, FunctionTimes};
 pub use index::IndexEntry;

@@ -16,6 +16,8 @@ pub(crate) struct FunctionCounts {
     pub(crate) inclusive: Option<f64>,
     /// The number of calls by other functions.
     pub(crate) calls: u64,
+    /// Whether the calls were estimated and not counted.
+    pub(crate) is_estimated: bool,
 }
 
 /// The counts of a profile at one moment, or between two moments.
@@ -51,6 +53,7 @@ impl Moment {
                 own: row.time / rate,
                 inclusive: has_stacks.then_some((row.time + row.children) / rate),
                 calls: row.calls,
+                is_estimated: row.estimate.is_some(),
             })
             .collect();
         functions.sort_unstable_by_key(|counts| counts.id);
@@ -90,6 +93,7 @@ impl FunctionCounts {
             own: difference(self.own, before.own),
             inclusive: self.inclusive.map(|now| difference(now, before.inclusive.unwrap_or(0.0))),
             calls: self.calls.checked_sub(before.calls)?,
+            is_estimated: self.is_estimated,
         })
     }
 }
@@ -110,7 +114,13 @@ mod tests {
 
     fn moment(counts: &[(usize, f64, u64)]) -> Moment {
         let ids = ids();
-        let one = |&(at, own, calls): &(usize, f64, u64)| FunctionCounts { id: ids[at], own, inclusive: None, calls };
+        let one = |&(at, own, calls): &(usize, f64, u64)| FunctionCounts {
+            id: ids[at],
+            own,
+            inclusive: None,
+            calls,
+            is_estimated: false,
+        };
         let total = counts.iter().map(|(_, own, _)| own).sum();
         Moment { functions: counts.iter().map(one).collect(), total, samples: 100.0 * total }
     }
@@ -135,8 +145,13 @@ mod tests {
     #[test]
     fn any_count_that_grows_is_a_change() {
         let ids = ids();
-        let one =
-            |at: usize, own, inclusive, calls| FunctionCounts { id: ids[at], own, inclusive: Some(inclusive), calls };
+        let one = |at: usize, own, inclusive, calls| FunctionCounts {
+            id: ids[at],
+            own,
+            inclusive: Some(inclusive),
+            calls,
+            is_estimated: false,
+        };
         let of = |functions| Moment { functions, total: 1.0, samples: 100.0 };
         let before = of(vec![one(0, 1.0, 2.0, 3), one(1, 1.0, 2.0, 3)]);
         let changed = |own: f64, inclusive: f64, calls: u64| {
@@ -160,6 +175,7 @@ mod tests {
             time,
             error: 0.0,
             calls,
+            estimate: None,
             children,
             call_time: CallTime::Whole,
         };

@@ -18,6 +18,8 @@ pub enum CallsCounted {
     InAllIntervals,
     /// In some of these intervals, or the samples of these intervals are not known.
     InSomeIntervals,
+    /// In short windows, from which the calls of the whole time are estimated.
+    Estimated,
     /// Never on demand. Code that was compiled to count all calls may have counted them all the same.
     Never,
 }
@@ -42,6 +44,12 @@ pub enum CallTime {
     /// This self time in samples, of the intervals in which calls were counted. The time of called functions is not
     /// known.
     Own(f64),
+    /// The time of the function, because the calls are an estimate for the whole time. The time of called functions
+    /// is known if stacks show it.
+    Estimated {
+        /// Whether stacks show the time of called functions.
+        is_measured: bool,
+    },
     /// Not known.
     Unknown,
 }
@@ -85,7 +93,7 @@ impl OnDemandCounts {
         match self.calls_of(id) {
             CallsCounted::Always => CallTime::Whole,
             CallsCounted::InAllIntervals => CallTime::Own(self.own[id.index()]),
-            CallsCounted::InSomeIntervals | CallsCounted::Never => CallTime::Unknown,
+            CallsCounted::InSomeIntervals | CallsCounted::Estimated | CallsCounted::Never => CallTime::Unknown,
         }
     }
 }

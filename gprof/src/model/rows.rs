@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::errors::Errors;
+use super::estimates::CallEstimate;
 use super::intermediate::Intermediate;
 use super::limit::{self, LeftOut};
 use super::on_demand::{CallTime, OnDemandCounts};
@@ -28,6 +29,8 @@ pub struct RowSamples<'data> {
     pub error: f64,
     /// The number of calls by other functions.
     pub calls: u64,
+    /// The estimated number of calls, if they were estimated and not counted.
+    pub estimate: Option<CallEstimate>,
     /// The time of called functions in samples.
     pub children: f64,
     /// The time that belongs to the calls.
@@ -43,6 +46,7 @@ impl<'data> RowSamples<'data> {
             time: flat.time[function.index()],
             error: 0.0,
             calls: graph.calls(function),
+            estimate: graph.estimate(function),
             children: graph.share(function).all_children,
             call_time: CallTime::Whole,
         };
@@ -61,8 +65,8 @@ impl<'data> RowSamples<'data> {
             around.time -= time;
             around.children += time;
             let error = errors.of_inlined(place);
-            let (calls, children, call_time) = (0, 0.0, CallTime::Unknown);
-            rows.push(RowSamples { function, inlined: Some(name), time, error, calls, children, call_time });
+            let (calls, estimate, children, call_time) = (0, None, 0.0, CallTime::Unknown);
+            rows.push(RowSamples { function, inlined: Some(name), time, error, calls, estimate, children, call_time });
         }
         for (row, whole) in rows.iter_mut().zip(whole) {
             if row.time.abs() <= ROUNDING * whole.abs() {
@@ -73,7 +77,12 @@ impl<'data> RowSamples<'data> {
 
     /// Returns whether the function was called or took time.
     pub(crate) fn is_used(&self) -> bool {
-        self.calls != 0 || self.time != 0.0
+        self.calls != 0 || self.time != 0.0 || self.estimate.is_some_and(|estimate| estimate.seen > 0)
+    }
+
+    /// Returns the number of calls, or its estimate.
+    pub(crate) fn known_calls(&self) -> u64 {
+        self.estimate.map_or(self.calls, |estimate| estimate.calls)
     }
 
     /// Returns the self time as a percentage of the function's total time, if the function took any time.
@@ -85,7 +94,8 @@ impl<'data> RowSamples<'data> {
     /// Returns the self time and the inclusive time of all calls together in samples, as far as they are known.
     fn times_of_calls(&self) -> (Option<f64>, Option<f64>) {
         match self.call_time {
-            _ if self.calls == 0 => (None, None),
+            _ if self.known_calls() == 0 => (None, None),
+            CallTime::Estimated { is_measured } => (Some(self.time), is_measured.then_some(self.time + self.children)),
             CallTime::Whole => (Some(self.time), Some(self.time + self.children)),
             CallTime::Own(time) => (Some(time), None),
             CallTime::Unknown => (None, None),
@@ -116,10 +126,14 @@ pub struct FlatRow<'data> {
     pub error: f64,
     /// The number of calls by other functions.
     pub calls: u64,
+    /// The estimated number of calls, if they were estimated and not counted. The times of one call are estimates then,
+    /// too.
+    pub estimate: Option<CallEstimate>,
     /// The self time of one call in the unit that [`Analysis::call_unit`](crate::Analysis::call_unit) returns; `None`
     /// without calls, and if calls were counted in some of the intervals only in which any calls were counted.
     pub self_per_call: Option<f64>,
     /// The inclusive time of one call in the same unit; `None` without calls, and if not all calls were counted.
+    /// Estimated calls have it if stacks show the inclusive time.
     pub total_per_call: Option<f64>,
     /// The least and the longest inclusive time, if tail calls leave a doubt about the measured time.
     pub range: Option<(f64, f64)>,
@@ -137,7 +151,7 @@ impl<'data> FlatProfile<'data> {
     ) -> FlatProfile<'data> {
         // Sorting the names of rows that are not listed would take longer than everything else.
         let (mut rows, unused): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_listed);
-        rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
+        rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.known_calls())), row.name(functions)));
         FlatProfile { shown: rows.len(), rows, unused, unit, total, left_out: LeftOut::default() }
     }
 
@@ -147,7 +161,7 @@ impl<'data> FlatProfile<'data> {
         let mut so_far = 0.0;
         self.rows.iter().take(self.shown).map(move |row| {
             so_far += row.time;
-            let calls = row.calls as f64;
+            let calls = row.known_calls() as f64;
             // The order of the operations decides the last bit of the result, and that bit may decide how the report
             // rounds the result.
             let of_call = |time: f64| factor * time / rate / calls;
@@ -160,6 +174,7 @@ impl<'data> FlatProfile<'data> {
                 self_time: row.time / rate,
                 error: if row.error == 0.0 { 0.0 } else { row.error / rate },
                 calls: row.calls,
+                estimate: row.estimate,
                 range: None,
                 self_per_call: own.map(of_call),
                 total_per_call: all.map(of_call),
@@ -201,13 +216,21 @@ pub struct FlatProfile<'data> {
 pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, errors: &Errors) -> FlatProfile<'data> {
     let Intermediate { functions, flat, graph, innermost, rate, selections, options, wanted, profile, .. } =
         intermediate;
+    let is_measured = intermediate.is_measured;
     let inlined = intermediate.inlined.filter(|inlined| !inlined.is_empty());
     let inlined = inlined.map(|inlined| inlined.times(profile.histograms(), innermost)).unwrap_or_default();
     let mut rows = RowSamples::all(functions, flat, graph);
     let on_demand = intermediate.on_demand_counts;
     for row in &mut rows {
         row.error = errors.of_row(row.function);
-        row.call_time = on_demand.map_or(CallTime::Whole, |counts: &OnDemandCounts| counts.time_of(row.function));
+        row.call_time = match row.estimate {
+            None => on_demand.map_or(CallTime::Whole, |counts: &OnDemandCounts| counts.time_of(row.function)),
+            // Without an interval, nobody can tell how good the time is.
+            Some(estimate) if graph.estimates().are_of_all_samples && estimate.interval.is_some() => {
+                CallTime::Estimated { is_measured }
+            }
+            Some(_) => CallTime::Unknown,
+        };
     }
     RowSamples::split(&mut rows, inlined, errors);
     for row in &mut rows {
@@ -244,10 +267,10 @@ const SMALLEST: usize = 7;
 /// Returns the longest time of a call with all that it called, in samples, among functions with at least `least_calls`
 /// calls.
 fn longest(rows: &[RowSamples<'_>], least_calls: u64) -> f64 {
-    let called = rows.iter().filter(|row| row.calls >= least_calls);
+    let called = rows.iter().filter(|row| row.known_calls() >= least_calls);
     let time_of_call = |row: &RowSamples<'_>| {
         let (own, all) = row.times_of_calls();
-        all.or(own).map(|time| time / row.calls as f64)
+        all.or(own).map(|time| time / row.known_calls() as f64)
     };
     called.filter_map(time_of_call).fold(0.0, f64::max)
 }
@@ -256,9 +279,9 @@ fn longest(rows: &[RowSamples<'_>], least_calls: u64) -> f64 {
 /// one call do not count: `main` takes seconds, and in seconds all other rows would be 0.00.
 fn fitting_unit(rows: &[RowSamples<'_>], rate: f64) -> CallTimeUnit {
     let mut times = [0.0; PREFIXES.len()];
-    for row in rows.iter().filter(|row| row.calls > 1) {
+    for row in rows.iter().filter(|row| row.known_calls() > 1) {
         let Some(time) = row.times_of_calls().0.filter(|time| *time > 0.0) else { continue };
-        times[place(time / row.calls as f64 / rate).min(SMALLEST)] += time;
+        times[place(time / row.known_calls() as f64 / rate).min(SMALLEST)] += time;
     }
     // If several units show equally much time, the largest unit wins.
     let most = times.iter().copied().fold(0.0, f64::max);
@@ -328,6 +351,7 @@ mod tests {
                 time,
                 error: 0.0,
                 calls,
+                estimate: None,
                 children,
                 call_time: CallTime::Whole,
             };
@@ -346,7 +370,16 @@ mod tests {
     }
 
     fn row(function: FunctionId, time: f64, children: f64) -> RowSamples<'static> {
-        RowSamples { function, inlined: None, time, error: 0.0, calls: 5, children, call_time: CallTime::Whole }
+        RowSamples {
+            function,
+            inlined: None,
+            time,
+            error: 0.0,
+            calls: 5,
+            estimate: None,
+            children,
+            call_time: CallTime::Whole,
+        }
     }
 
     fn function() -> FunctionId {

@@ -233,6 +233,8 @@ pub struct Contents {
     pub calls: bool,
     /// Whether stacks show who called whom, though calls are missing.
     pub callers: bool,
+    /// Whether any calls were estimated.
+    pub estimates: bool,
 }
 
 impl Contents {
@@ -241,5 +243,6 @@ impl Contents {
         self.samples |= more.samples;
         self.calls |= more.calls;
         self.callers |= more.callers;
+        self.estimates |= more.estimates;
     }
 }

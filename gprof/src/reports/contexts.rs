@@ -68,7 +68,8 @@ fn render(
     if let Some(sums) = analysis.stacks_of_reports() {
         writeln!(out, "Times are {}.", stacks::summary(sums))?;
     }
-    if let Some(note) = on_demand::note(analysis) {
+    let without_estimates = on_demand::without_estimates(analysis, "report");
+    for note in on_demand::note(analysis).into_iter().chain(without_estimates) {
         writeln!(out, "{note}")?;
     }
     if table.total <= 0.0 {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::estimates;
 use super::report::{Report, Trait, Value};
 use crate::model::Analysis;
 use crate::question::options::Subject;
@@ -37,7 +38,13 @@ fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
         let functions = &analysis.functions;
         let name = functions[count.function].name;
         out.write_all(&functions.labelled(count.function, functions.written(name.into())))?;
-        writeln!(out, ":0x{:x}) {} executions", functions.linked(count.function, count.address), count.count)?;
+        let number = match count.estimate {
+            None => format!("{} executions", count.count),
+            Some(estimate) if estimate.interval.is_some() => format!("{} executions", estimates::cell(Some(estimate))),
+            // Nobody knows how many.
+            estimate => estimates::cell(estimate),
+        };
+        writeln!(out, ":0x{:x}) {number}", functions.linked(count.function, count.address))?;
     }
     Ok(())
 }

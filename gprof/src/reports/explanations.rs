@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::model::Analysis;
 use crate::question::options::Options;
 
 /// Writes a text that explains a report, unless the options ask for a brief report.
@@ -19,9 +20,30 @@ pub(crate) fn explain_doubts(has_doubts: bool, options: &Options, out: &mut dyn 
 }
 
 /// Writes the text that explains the times of one call in the flat profile, if calls were counted on demand.
-pub(crate) fn explain_on_demand(lacks_calls: bool, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(if lacks_calls && !options.brief { ON_DEMAND.as_bytes() } else { b"" })
+pub(crate) fn explain_on_demand(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let has_intervals = analysis.calls_on_demand().is_some_and(|calls| calls.time > 0.0 || !analysis.has_estimates());
+    if analysis.lacks_calls() && has_intervals && !options.brief {
+        out.write_all(ON_DEMAND.as_bytes())?;
+    }
+    explain_estimates(analysis, options, out)
 }
+
+/// Writes the text that explains estimated calls, if the reports have them.
+pub(crate) fn explain_estimates(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(if analysis.has_estimates() && !options.brief { ESTIMATED_CALLS.as_bytes() } else { b"" })
+}
+
+/// Explains estimated calls.
+const ESTIMATED_CALLS: &str = "
+ ~          an estimate. Calls were counted in short windows only, each at a
+            random place of its stretch of the running time. In 19 of 20
+            cases, the true number of calls is not farther from the estimate
+            than the percentage behind the ±. Calls that fewer than five
+            windows saw have no such interval: the report has the number of
+            these windows, and that of all windows. Calls that no window saw
+            may have been none or few. A time of one call with a ~ is the time
+            of the whole run, divided by the estimate.
+";
 
 /// Explains the times of one call, if calls were counted on demand.
 const ON_DEMAND: &str = "

@@ -39,7 +39,7 @@ pub static REPORTS: &[Report] = &[
 /// When a requested report has no data in the profiles.
 pub fn wanted(options: &Options, loaded: &Loaded) -> Result<Wanted, Error> {
     let (asked, contents) = (&options.reports, loaded.contents());
-    let graph = contents.calls || (contents.callers && options.measures_times());
+    let graph = contents.calls || contents.estimates || (contents.callers && options.measures_times());
     let data = Data { samples: contents.samples, calls: contents.calls, graph };
     let exports = options.comparison.is_some() || options.outputs.iter().any(|output| output.format.is_export());
     let mut wanted = Wanted::new(graph, exports);

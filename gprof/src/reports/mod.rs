@@ -12,6 +12,7 @@ pub mod cut_stacks;
 pub mod difference;
 pub mod doubts;
 pub mod errors;
+pub mod estimates;
 pub mod explanations;
 pub mod flat;
 pub mod graph;

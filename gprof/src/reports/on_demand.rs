@@ -1,33 +1,88 @@
-//! Calls that were counted on demand, in words.
+//! Calls that were counted on demand, and calls that were estimated, in words.
 
-use crate::model::{Analysis, CallsCounted, Difference};
+use crate::model::{Analysis, CallsCounted, ComparedCalls, Difference};
 use crate::reports::number::counted;
 use crate::sink::json::Record;
 use crate::sink::text::text;
+use crate::sources::estimates::CallWindows;
 use crate::sources::on_demand::CallsOnDemand;
-use crate::sources::side_info::{CountedInterval, SideOnDemand};
+use crate::sources::side_info::{CountedInterval, SideEstimates, SideOnDemand};
 
 /// The number of patterns that a note names at most.
 const MOST_PATTERNS: usize = 3;
 
-/// Returns the sentence that says for how long calls were counted, and which. `None` if all calls were counted during
-/// the whole time.
+/// Returns the sentences that say for how long calls were counted or estimated, and which. `None` if all calls were
+/// counted during the whole time.
 pub(crate) fn note(analysis: &Analysis<'_>) -> Option<String> {
-    analysis.calls_on_demand().and_then(sentences)
+    let (calls, windows) = (analysis.calls_on_demand()?, analysis.call_windows());
+    match windows.map(estimated) {
+        None => sentences(calls),
+        Some(estimated) if has_counts(calls) => {
+            let both = "Estimates have no calls of the runs that counted them.";
+            Some([sentences(calls).unwrap_or_default(), estimated, both.to_owned()].join(" "))
+        }
+        estimated => estimated,
+    }
+}
+
+/// Whether runs counted calls in intervals, or all calls.
+fn has_counts(calls: &CallsOnDemand) -> bool {
+    calls.time > 0.0 || calls.has_whole_runs
 }
 
 /// Returns the same for the call graph, whose times may be estimates from these calls.
 pub(crate) fn note_of_graph(analysis: &Analysis<'_>) -> Option<String> {
-    let is_estimate = analysis.stacks().is_none() && analysis.lacks_calls();
-    let more = if is_estimate { " Times of called functions are estimates from these calls only." } else { "" };
+    let more = match analysis.stacks().is_none() && analysis.lacks_calls() {
+        false => "",
+        true if lacks_times(analysis) => NO_TIMES,
+        true => " Times of called functions are estimates from these calls only.",
+    };
     note(analysis).map(|note| note + more)
 }
 
-/// Returns the notes of both sides of a difference. That of the base comes first.
+/// What is said if nothing tells the times of called functions.
+const NO_TIMES: &str = " Without stacks, the times of called functions are not known.";
+
+/// Returns whether nothing tells the times of called functions: there are no stacks, and all calls are estimates, which
+/// hand up no time.
+pub(crate) fn lacks_times(analysis: &Analysis<'_>) -> bool {
+    let has_counts = analysis.calls_on_demand().is_some_and(has_counts);
+    analysis.stacks().is_none() && analysis.call_windows().is_some() && !has_counts
+}
+
+/// Returns the sentence that says that an output, of which `what` is the kind, has no estimates although there are any.
+pub(crate) fn without_estimates(analysis: &Analysis<'_>, what: &str) -> Option<String> {
+    analysis.has_estimates().then(|| format!("This {what} leaves estimated calls out."))
+}
+
+/// Returns the sentence that says from which windows calls were estimated.
+fn estimated(windows: &CallWindows) -> String {
+    if windows.are_left_out {
+        return "Calls were estimated for all threads together, so this report has no estimates.".to_owned();
+    }
+    let (number, covered, time) = (counted(windows.number, "window"), windows.covered, windows.time);
+    let functions = functions(&windows.patterns).map(|functions| format!(", those of {functions}")).unwrap_or_default();
+    format!(
+        "Calls are estimates from {number}, {} of {} of CPU time (95 % intervals){functions}.",
+        seconds(covered),
+        seconds(time)
+    )
+}
+
+/// Returns the notes of both sides of a difference, that of the base first, and what the difference says about calls.
 pub(crate) fn notes_of_difference(difference: &Difference<'_, '_>) -> impl Iterator<Item = String> {
+    let note = |analysis: &Analysis<'_>| {
+        let more = if lacks_times(analysis) { NO_TIMES } else { "" };
+        note(analysis).map(|note| note + more)
+    };
     let base = note(difference.base_analysis()).map(|note| format!("Base: {note}"));
     let new = note(difference.new_analysis()).map(|note| format!("Now: {note}"));
-    base.into_iter().chain(new)
+    let calls = match difference.calls {
+        ComparedCalls::Counted => None,
+        ComparedCalls::Estimated => Some("Estimated calls have a ~. A change within the 95 % interval is noise."),
+        ComparedCalls::Different => Some("Calls are not compared: those of one side are estimates."),
+    };
+    base.into_iter().chain(new).chain(calls.map(str::to_owned))
 }
 
 fn sentences(calls: &CallsOnDemand) -> Option<String> {
@@ -99,12 +154,43 @@ pub(crate) fn record(calls: &CallsOnDemand) -> Record<'_> {
     ]
 }
 
+/// Returns what JSON says about the windows from which calls were estimated.
+pub(crate) fn record_of_windows(windows: &CallWindows) -> Record<'_> {
+    let patterns = windows.patterns.iter().map(|pattern| vec![("pattern", pattern.as_bytes().into())]);
+    vec![
+        ("windows", windows.number.into()),
+        ("covered", windows.covered.into()),
+        ("time", windows.time.into()),
+        ("share", windows.share.into()),
+        ("are_of_all_samples", windows.are_of_all_samples.into()),
+        ("are_left_out", windows.are_left_out.into()),
+        ("patterns", patterns.collect::<Vec<_>>().into()),
+    ]
+}
+
+/// Returns what a side file says about estimated calls: a line about the windows, and a line for each selection.
+pub(crate) fn of_side(estimates: &SideEstimates) -> (String, Vec<String>) {
+    let SideEstimates { windows, covered, time, share, functions, selections } = estimates;
+    let share = share.map(|share| format!(" ({} % asked for)", 100.0 * share)).unwrap_or_default();
+    let windows = counted(*windows, "window");
+    let seen = counted(*functions, "function");
+    let line = format!("{windows}, {} of {} of CPU time{share}: {seen} seen", seconds(*covered), seconds(*time));
+    let selection = |(pattern, functions): &(String, u64)| {
+        let functions = counted(*functions, "function");
+        let pattern =
+            if pattern.is_empty() { "all functions".to_owned() } else { format!("`{}'", text(pattern.as_bytes())) };
+        format!("{pattern} ({functions})")
+    };
+    (line, selections.iter().map(selection).collect())
+}
+
 /// Returns a word that says when the calls of a function were counted.
 pub(crate) fn word(when: CallsCounted) -> &'static str {
     match when {
         CallsCounted::Always => "always",
         CallsCounted::InAllIntervals => "in all intervals",
         CallsCounted::InSomeIntervals => "in some intervals",
+        CallsCounted::Estimated => "estimated",
         CallsCounted::Never => "never",
     }
 }

@@ -9,6 +9,7 @@ use gmon::side_file::{Place, SideFile};
 use gmon::{Accumulator, Histogram, Profile, Unit};
 
 use super::debug_files::DebugFiles;
+use super::estimates::Estimates;
 use super::image_runs::{ImageRuns, UntoldRuns, tell};
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{Loaded, LoadedSides, Parsed, ParsedFiles};
@@ -185,6 +186,8 @@ impl<'o> Loading<'o> {
             None => self.stacks = self.stacks(images),
         }
         self.contents.callers = self.stacks.is_some();
+        let estimates = self.on_demand.as_ref().and_then(|on_demand| on_demand.estimates.as_ref());
+        self.contents.estimates = estimates.is_some_and(Estimates::has_calls);
         if let (Some(stacks), Some(main)) = (&mut self.stacks, images.main()) {
             stacks.end_at_callers_of(&main);
         }

@@ -7,6 +7,7 @@
 pub(crate) mod bsd;
 pub(crate) mod contents;
 mod debug_files;
+pub mod estimates;
 mod image_runs;
 mod input_files;
 mod loaded;
@@ -107,7 +108,7 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
         };
         Ok::<_, Error>(Parsed { images, file_map: None })
     })?;
-    let contents = Contents { samples: true, calls: true, callers: false };
+    let contents = Contents { samples: true, calls: true, ..Contents::default() };
     Ok(Loaded::without_sides(parsed, profile, contents))
 }
 

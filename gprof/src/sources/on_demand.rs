@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use gmon::side_file::{Samples, Selection, SideFile};
 use gmon::{Bins, Histogram, Unit};
 
+use super::estimates::Estimates;
 use super::shared_objects::ObjectImages;
 use crate::program::image::address_space::Images;
 
@@ -36,6 +37,8 @@ pub(crate) struct OnDemand {
     pub(crate) selections: Vec<Vec<u64>>,
     /// The samples that were taken while calls were counted.
     pub(crate) histograms: Vec<Histogram>,
+    /// The calls that were estimated from windows.
+    pub(crate) estimates: Option<Estimates>,
 }
 
 /// What was counted in an image.
@@ -66,9 +69,10 @@ pub(super) struct Runs<'a> {
 impl OnDemand {
     /// Finds what was counted on demand. Returns `None` if all runs counted all calls.
     pub(super) fn new(runs: &Runs<'_>, images: &Images<'_>) -> Option<OnDemand> {
-        runs.sides.iter().find(|(side, _)| side.selections().is_some())?;
-        let mut found =
-            OnDemand { facts: facts(runs), images: vec![CountedImage::default(); runs.images], ..OnDemand::default() };
+        runs.sides.iter().find(|(side, _)| !counts_all_calls(side))?;
+        let estimates = Estimates::new(runs.sides, runs.without_sides, runs.threads.is_some(), images);
+        let images_of_runs = vec![CountedImage::default(); runs.images];
+        let mut found = OnDemand { facts: facts(runs), images: images_of_runs, estimates, ..OnDemand::default() };
         if found.facts.is_whole {
             return Some(found);
         }
@@ -133,7 +137,13 @@ fn is_counted(selection: &Selection) -> bool {
     !selection.is_of_whole_runs() && selection.time() > 0
 }
 
-/// Whether each selection of a side file was counted during the whole time. Whole runs in a sum come behind that time.
+/// Whether a run counted all calls during its whole time.
+fn counts_all_calls(side: &SideFile) -> bool {
+    side.selections().is_none() && side.estimates().is_none()
+}
+
+/// Whether each selection of a side file was counted during the whole time, and nothing was estimated. Whole runs in a
+/// sum come behind that time.
 fn is_whole(side: &SideFile) -> bool {
     let selections = side.selections().unwrap_or_default();
     let of_whole_runs = selections.iter().filter(|selection| selection.is_of_whole_runs());
@@ -143,7 +153,7 @@ fn is_whole(side: &SideFile) -> bool {
         let time = elapsed.saturating_sub(whole_runs);
         side.counted_time() == Some(elapsed) && others.into_iter().all(|selection| selection.time() == time)
     };
-    side.elapsed().is_some_and(is_whole)
+    side.estimates().is_none() && side.elapsed().is_some_and(is_whole)
 }
 
 const NANOSECONDS: f64 = 1e9;
@@ -154,12 +164,13 @@ fn facts(runs: &Runs<'_>) -> CallsOnDemand {
     for (side, _) in runs.sides {
         let all = side.elapsed();
         elapsed = elapsed.zip(all).and_then(|(sum, more)| sum.checked_add(more));
-        // A run without selections counted all calls during its whole time.
-        time = time.saturating_add(side.counted_time().or(all).unwrap_or(0));
-        let Some(selections) = side.selections() else {
+        if counts_all_calls(side) {
+            time = time.saturating_add(all.unwrap_or(0));
             facts.has_whole_runs = true;
             continue;
-        };
+        }
+        time = time.saturating_add(side.counted_time().unwrap_or(0));
+        let selections = side.selections().unwrap_or_default();
         facts.is_whole &= is_whole(side);
         facts.has_whole_runs |= selections.iter().any(Selection::is_of_whole_runs);
         let patterns = selections.iter().filter(|selection| is_counted(selection)).map(Selection::pattern);

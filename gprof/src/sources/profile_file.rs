@@ -177,15 +177,18 @@ pub(super) fn read_profile(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> R
         images: profile.images().to_vec(),
     };
     if encoding.form == Form::Gnu {
-        let contents =
-            Contents { samples: !profile.histograms().is_empty(), calls: !profile.arcs().is_empty(), callers: false };
+        let contents = Contents {
+            samples: !profile.histograms().is_empty(),
+            calls: !profile.arcs().is_empty(),
+            ..Contents::default()
+        };
         return Ok(ProfileFile { profile, encoding, contents, info, elsewhere: 0 });
     }
     // The other forms always have samples and calls, and a header that some writers leave at zero.
     if let Some(unit) = profile.histograms().first().map(Histogram::unit).filter(|unit| unit.profrate == 0) {
         profile.set_unit(Unit { profrate: HOST_RATE, ..unit });
     }
-    let contents = Contents { samples: true, calls: true, callers: false };
+    let contents = Contents { samples: true, calls: true, ..Contents::default() };
     Ok(ProfileFile { profile, encoding, contents, info, elsewhere: 0 })
 }
 
@@ -264,7 +267,7 @@ impl ProfileSum {
         self.contents.join(Contents {
             samples: !profile.histograms().is_empty(),
             calls: !profile.arcs().is_empty(),
-            callers: false,
+            ..Contents::default()
         });
         self.add_profile(profile)
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use gmon::side_file::{Calls, CutReason, Kind, Selection, SideFile, property};
+use gmon::layout::side_file::WHOLE_SHARE;
+use gmon::side_file::{Calls, CutReason, Estimates, Kind, Selection, SideFile, property};
 
 use super::profile_file::HOST_RATE;
 use super::shared_objects::{identity, path};
@@ -38,6 +39,27 @@ pub struct SideInfo {
     pub cuts: Vec<(String, u64)>,
     /// When calls were counted, if they were counted on demand.
     pub on_demand: Option<SideOnDemand>,
+    /// From what calls were estimated, if they were.
+    pub estimates: Option<SideEstimates>,
+}
+
+/// From what runs estimated calls. Times are in seconds of CPU time.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SideEstimates {
+    /// The number of windows in which calls were counted.
+    pub windows: u64,
+    /// The length of all windows together.
+    pub covered: f64,
+    /// The time for which the estimates stand.
+    pub time: f64,
+    /// The part of the time that the windows cover as the user asked for it; `None` if runs had different parts.
+    pub share: Option<f64>,
+    /// The number of functions of which a call was seen in a window.
+    pub functions: u64,
+    /// The patterns of the functions whose calls were to be estimated, empty for all functions, with the numbers of
+    /// these functions.
+    pub selections: Vec<(String, u64)>,
 }
 
 /// When runs counted calls on demand. Times are in seconds.
@@ -125,6 +147,7 @@ impl SideInfo {
             whole: cut.iter().fold(ticks, |whole, (_, ticks)| whole.saturating_sub(*ticks)),
             cuts: cut.into_iter().map(|(reason, ticks)| (reason_text(reason), ticks)).collect(),
             on_demand: side.selections().map(|selections| on_demand(side, selections)),
+            estimates: side.estimates().map(|found| estimates(side, found)),
         }
     }
 }
@@ -158,6 +181,23 @@ fn on_demand(side: &SideFile, selections: &[Selection]) -> SideOnDemand {
         elapsed: side.elapsed().map(seconds),
         intervals: intervals.collect(),
         more_intervals: more as u64,
+    }
+}
+
+fn estimates(side: &SideFile, found: &Estimates) -> SideEstimates {
+    let windows = found.windows();
+    let seconds = |nanoseconds: u64| nanoseconds as f64 / NANOSECONDS;
+    let selections = side.selections().unwrap_or_default().iter();
+    let selections = selections.filter(|one| one.intervals().is_empty() && !one.is_of_whole_runs());
+    let selection =
+        |one: &Selection| (String::from_utf8_lossy(one.pattern()).into_owned(), one.functions().len() as u64);
+    SideEstimates {
+        windows: windows.number,
+        covered: seconds(windows.covered),
+        time: seconds(windows.time),
+        share: Some(windows.share as f64 / WHOLE_SHARE as f64).filter(|share| *share > 0.0),
+        functions: found.rows().iter().filter(|row| row.caller.is_none()).count() as u64,
+        selections: selections.map(selection).collect(),
     }
 }
 

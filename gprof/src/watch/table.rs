@@ -174,6 +174,7 @@ impl<'a> Table<'a> {
         let inclusive = counts.inclusive.filter(|_| self.has_inclusive);
         let inclusive = inclusive.map_or(String::new(), |time| format!("{:>11.2}", time / seconds));
         let calls = match self.seconds {
+            _ if counts.is_estimated => "estimated".to_owned(),
             Some(seconds) => format!("{:.0}", counts.calls as f64 / seconds),
             None => counts.calls.to_string(),
         };

@@ -6,6 +6,7 @@ mod causes;
 mod common;
 mod conservation;
 mod difference;
+mod estimates;
 mod exports;
 mod flames;
 mod goldens;

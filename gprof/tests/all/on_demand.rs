@@ -18,17 +18,17 @@ use crate::common::{LOW, Table, image};
 
 /// The functions of the program, each of [`SIZE`] bytes. GNU gprof gives no time to the last function.
 const NAMES: [&str; 8] = ["main", "driver", "parse", "parse.cold", "parse.isra.0", "emit", "burn", "unused"];
-const SIZE: u64 = 64;
-const BIN: u64 = 4;
-const RATE: u32 = 100;
+pub(crate) const SIZE: u64 = 64;
+pub(crate) const BIN: u64 = 4;
+pub(crate) const RATE: u32 = 100;
 const SECOND: u64 = 1_000_000_000;
 
 /// The first address of a function.
-fn address(name: &str) -> u64 {
+pub(crate) fn address(name: &str) -> u64 {
     LOW + SIZE * NAMES.iter().position(|known| *known == name).unwrap() as u64
 }
 
-fn program() -> Vec<u8> {
+pub(crate) fn program() -> Vec<u8> {
     let symbol = |name: &&'static str| Symbol {
         address: address(name),
         name: name.as_bytes(),
@@ -40,23 +40,23 @@ fn program() -> Vec<u8> {
 }
 
 /// A pattern, functions, and intervals in seconds.
-type Selected = (&'static str, Vec<&'static str>, Vec<(u64, u64)>);
+pub(crate) type Selected = (&'static str, Vec<&'static str>, Vec<(u64, u64)>);
 
 /// What a run counted: the samples of each function, and calls.
 #[derive(Clone, Debug, Default)]
-struct Run {
-    samples: BTreeMap<&'static str, u64>,
+pub(crate) struct Run {
+    pub(crate) samples: BTreeMap<&'static str, u64>,
     /// The samples while calls were counted.
-    counted: BTreeMap<&'static str, u64>,
-    calls: Vec<(&'static str, &'static str, u64)>,
+    pub(crate) counted: BTreeMap<&'static str, u64>,
+    pub(crate) calls: Vec<(&'static str, &'static str, u64)>,
     /// Seconds.
-    elapsed: u64,
-    selections: Option<Vec<Selected>>,
+    pub(crate) elapsed: u64,
+    pub(crate) selections: Option<Vec<Selected>>,
 }
 
 impl Run {
     /// The run of the goldens: 63.2 seconds would be too long for its samples, but nobody compares them.
-    fn usual() -> Run {
+    pub(crate) fn usual() -> Run {
         Run {
             samples: [("main", 5), ("driver", 20), ("parse", 60), ("parse.cold", 4), ("emit", 40), ("burn", 300)]
                 .into(),
@@ -80,11 +80,11 @@ impl Run {
         Run { counted: self.samples.clone(), selections: Some(all), ..self }
     }
 
-    fn selecting(self, selections: Vec<Selected>) -> Run {
+    pub(crate) fn selecting(self, selections: Vec<Selected>) -> Run {
         Run { selections: Some(selections), ..self }
     }
 
-    fn profile(&self) -> Vec<u8> {
+    pub(crate) fn profile(&self) -> Vec<u8> {
         let mut bins = vec![0_u64; (SIZE / BIN) as usize * NAMES.len()];
         for (name, ticks) in &self.samples {
             bins[((address(name) - LOW) / BIN) as usize] += ticks;
@@ -95,7 +95,7 @@ impl Run {
         gmon::write(&profile, Encoding::new(Form::Gnu, DataModel::Lp64, Order::Little)).unwrap()
     }
 
-    fn side(&self, profile: &[u8]) -> SideFile {
+    pub(crate) fn side(&self, profile: &[u8]) -> SideFile {
         let mut side = SideFile::new(Word::W64);
         side.set_profile(Some(Checksum::of(profile)));
         side.add_property(property::RATE, RATE.to_string().as_bytes()).unwrap();
@@ -118,22 +118,22 @@ impl Run {
         side
     }
 
-    fn write(&self, directory: &Path, name: &str) {
+    pub(crate) fn write(&self, directory: &Path, name: &str) {
         let profile = self.profile();
         self.write_with(directory, name, &profile, &self.side(&profile));
     }
 
-    fn write_with(&self, directory: &Path, name: &str, profile: &[u8], side: &SideFile) {
+    pub(crate) fn write_with(&self, directory: &Path, name: &str, profile: &[u8], side: &SideFile) {
         fs::write(directory.join(name), profile).unwrap();
         fs::write(directory.join(format!("{name}.side")), side.write()).unwrap();
     }
 }
 
 /// The functions that can be called.
-const ALL: [&str; 5] = ["main", "driver", "parse", "emit", "burn"];
+pub(crate) const ALL: [&str; 5] = ["main", "driver", "parse", "emit", "burn"];
 
 /// Makes a directory with the program.
-fn directory(name: &str) -> PathBuf {
+pub(crate) fn directory(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("on_demand_{name}"));
     if directory.exists() {
         fs::remove_dir_all(&directory).unwrap();
@@ -144,7 +144,7 @@ fn directory(name: &str) -> PathBuf {
 }
 
 /// What gprof writes, or why it writes nothing. Words that begin with `@` are the names of files in the directory.
-fn written(directory: &Path, words: &str) -> String {
+pub(crate) fn written(directory: &Path, words: &str) -> String {
     let prefix = format!("{}/", directory.display());
     let words = words.split_whitespace().map(|word| word.replace('@', &prefix));
     let (mut out, mut warnings) = (Vec::new(), Vec::new());
@@ -155,7 +155,7 @@ fn written(directory: &Path, words: &str) -> String {
 }
 
 /// Analyzes the program with profiles in a directory.
-fn with_analysis<T>(directory: &Path, profiles: &[&str], check: impl FnOnce(&Analysis<'_>) -> T) -> T {
+pub(crate) fn with_analysis<T>(directory: &Path, profiles: &[&str], check: impl FnOnce(&Analysis<'_>) -> T) -> T {
     let options = Options::new(directory.join("program"), profiles.iter().map(|name| directory.join(name)));
     let loaded = gprof::load(&options, &mut sink()).unwrap();
     check(&gprof::analyze(&loaded, &options, &mut sink()).unwrap())

@@ -10,7 +10,7 @@ use crate::samples::bins;
 use crate::state::reset_list;
 
 // The runtime's own statics. `kernel` has the list of all modules below.
-reset_list! { attach, calls, calls::switching, clock, merge, moncontrol, threads }
+reset_list! { attach, calls, calls::switching, calls::windows, clock, merge, moncontrol, threads }
 
 /// Prepares this thread for a fork.
 pub(crate) extern "C" fn before_fork() {

@@ -2,11 +2,11 @@
 //!
 //! Only the thread that may write the file runs this code, see `control`.
 
-use core::ptr;
 use core::sync::atomic::{
-    AtomicUsize,
+    AtomicPtr, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
+use core::{mem, ptr};
 
 use gmon::layout::RawArc;
 
@@ -19,7 +19,7 @@ use crate::mcount::{self, Counter};
 use crate::memory::{Row, ThreadRow};
 use crate::message::{say, say_error};
 use crate::objects::{self, ELSEWHERE, PROGRAM, Tally};
-use crate::os::Errno;
+use crate::os::{CHANGES_CODE, Errno};
 use crate::samples::contexts::threads::target;
 use crate::samples::{bins, contexts, outside_text};
 use crate::state::{Inherited, Reset, resets};
@@ -35,6 +35,10 @@ pub(crate) static RECORDED_BIAS: Inherited<AtomicUsize> = Inherited::new(
     AtomicUsize::new(0),
 );
 
+/// Says of which functions the calls are estimated: see [`estimate_calls`].
+static IS_ESTIMATED: Inherited<AtomicPtr<()>> =
+    Inherited::new("the child has the same code", AtomicPtr::new(ptr::null_mut()));
+
 resets! {
     /// Counts in unloaded objects, and between these and others, with [`objects::place`]s instead of addresses.
     static SETTLED: Reset<Pile<Tally>> = Reset::new();
@@ -48,6 +52,8 @@ resets! {
     static OUTSIDE: Reset<Pile<Tally>> = Reset::new();
     /// The program's own arcs, collected anew for each file.
     static OWN: Reset<Pile<RawArc>> = Reset::new();
+    /// The calls of a window, collected anew for each window.
+    static IN_WINDOW: Reset<Pile<RawArc>> = Reset::new();
 }
 
 /// Reads the list of mappings and settles the counts in objects that are gone. If no object is being closed, a line
@@ -173,7 +179,8 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
     // The same look settles each sample in the bins and in the tree.
     let _no_walk = contexts::hold_walks();
     mcount::take_arcs(
-        &mut |frompc, selfpc| is_wanted(as_run(selfpc)) || is_wanted(as_run(frompc)),
+        true,
+        &mut |frompc, selfpc| !is_estimated(as_run(selfpc)) && (is_wanted(as_run(selfpc)) || is_wanted(as_run(frompc))),
         &mut |frompc, selfpc, count, counter: Counter| {
             let place = |pc| place(as_run(pc), counter.is_closing);
             settle_calls(counter, place(frompc), place(selfpc), count);
@@ -255,8 +262,42 @@ unsafe fn for_each_arc(each: &mut dyn EachPlacedArc) {
         each.call(calls.second, calls.first, calls.count, *thread);
     }
     mcount::for_each_arc(&mut |frompc, selfpc, count, counter: Counter| {
-        each.call(place(frompc), place(selfpc), count, counter.thread);
+        if !is_estimated(as_run(selfpc)) {
+            each.call(place(frompc), place(selfpc), count, counter.thread);
+        }
     });
+}
+
+/// Lets `is_site` say, by its run-time address, of which functions the calls are estimated. These calls are in no sum.
+#[allow(dead_code, reason = "not all systems count calls on demand")]
+pub(super) fn estimate_calls(is_site: fn(usize) -> bool) {
+    IS_ESTIMATED.store(is_site as *mut (), SeqCst);
+}
+
+/// Whether the calls of the function at a run-time address are estimated.
+fn is_estimated(selfpc: usize) -> bool {
+    let is_site = IS_ESTIMATED.load(Relaxed);
+    // SAFETY: null, or a function of that type, from `estimate_calls`.
+    CHANGES_CODE && !is_site.is_null() && unsafe { mem::transmute::<*mut (), fn(usize) -> bool>(is_site) }(selfpc)
+}
+
+/// Takes the calls that are to be estimated out of all tables. The result is their sum since the last call, by called
+/// function and caller, with [`objects::place`]s; it is valid until the next call.
+///
+/// # Safety
+///
+/// As for [`look`].
+#[allow(dead_code, reason = "not all systems count calls on demand")]
+pub(super) unsafe fn take_estimated() -> &'static [RawArc] {
+    IN_WINDOW.clear();
+    // SAFETY: the caller's promise.
+    let place = |address: usize| unsafe { objects::place(as_run(address)) };
+    mcount::take_arcs(false, &mut |_, selfpc| is_estimated(as_run(selfpc)), &mut |frompc, selfpc, count, _| {
+        let (raw_frompc, raw_selfpc) = (place(frompc), place(selfpc));
+        IN_WINDOW.push(RawArc { raw_frompc, raw_selfpc, raw_count: isize::try_from(count).unwrap_or(isize::MAX) });
+    });
+    IN_WINDOW.combine();
+    IN_WINDOW.entries()
 }
 
 /// An upper bound of the number of arcs.

@@ -2,13 +2,14 @@
 
 use core::ffi::{CStr, c_int};
 
+use super::calls::Demand;
 use super::environment::{Environment, Variable};
 use super::{only, prefix};
 use crate::file::{self, Children, Form, Naming, Output};
 use crate::kernel::{HIGHEST_RATE, RATE_OTHERWISE, SAMPLER_NAMES, Sampler, Wish};
 use crate::message::{say, say_error};
 use crate::os::{Fd, WALKS_STACKS, file_mask, is_free_for_use, signal_named};
-use crate::text::{Digits, decimal};
+use crate::text::{Digits, decimal, millionths};
 
 /// Whether the program is to be profiled.
 pub(crate) fn wants(argv0: &CStr, environment: &Environment<'_>) -> bool {
@@ -150,14 +151,34 @@ pub(crate) fn dump_signal(environment: &Environment<'_>) -> Option<c_int> {
     signal(environment, Variable::DumpSignal, b" is a signal that cannot write the file: using none")
 }
 
-/// The functions whose calls are counted from the start, as a list of patterns; empty for all functions.
-pub(crate) fn calls<'a>(environment: &Environment<'a>) -> Option<&'a [u8]> {
-    match environment.value(Variable::Calls)?.to_bytes() {
-        b"on" | b"1" => Some(b""),
-        b"off" | b"0" => None,
-        list => Some(list),
+/// Which calls are counted from the start.
+pub(crate) fn calls<'a>(environment: &Environment<'a>) -> Option<Demand<'a>> {
+    let value = environment.value(Variable::Calls)?.to_bytes();
+    match value {
+        b"on" | b"1" => return Some(Demand::All(b"")),
+        b"off" | b"0" => return None,
+        _ => {}
+    }
+    let Some(percent) = value.iter().position(|byte| *byte == b'%') else { return Some(Demand::All(value)) };
+    let (share, list) = (value.get(..percent).unwrap_or_default(), value.get(percent + 1..).unwrap_or_default());
+    let list = if list.is_empty() { Some(list) } else { list.strip_prefix(b",") };
+    let share = millionths(share).filter(|share| (LEAST_SHARE..=LARGEST_SHARE).contains(share));
+    match share.zip(list) {
+        Some((share, list)) => Some(Demand::InWindows(share, list)),
+        None => {
+            refuse(
+                Variable::Calls,
+                value,
+                b" is not a share from 0.1% to 50%, nor a share, a comma and a list: using none",
+            );
+            None
+        }
     }
 }
+
+/// The least and the largest share of the time for windows, in millionths.
+const LEAST_SHARE: u64 = 1_000;
+const LARGEST_SHARE: u64 = 500_000;
 
 /// The signal that switches the counting of calls.
 pub(crate) fn calls_signal(environment: &Environment<'_>) -> Option<c_int> {

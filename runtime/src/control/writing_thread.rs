@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use crate::arch;
 use crate::closures::closure_trait;
 use crate::file;
-use crate::file::one_writer::{DONE, become_writer_soon, set_writer};
+use crate::file::one_writer::{DONE, NOBODY, become_writer_soon, set_writer};
 use crate::kernel;
 use crate::os::{a_moment, set_blocked_signals, try_to_block_signals};
 use crate::state::Inherited;
@@ -20,6 +20,16 @@ closure_trait! {
 /// the file is complete, and returns false. Signals are blocked: a second fatal signal would otherwise leave half a
 /// file.
 pub(super) fn exclusively(after: usize, work: &mut dyn Work) -> bool {
+    run_as_writer(become_writer, after, work)
+}
+
+/// As [`exclusively`], but does nothing if another thread is the writer now.
+pub(super) fn exclusively_now(work: &mut dyn Work) -> bool {
+    run_as_writer(|| become_writer_soon() == Some(true), NOBODY, work)
+}
+
+#[inline(never)]
+fn run_as_writer(become_writer: fn() -> bool, after: usize, work: &mut dyn Work) -> bool {
     let blocked = try_to_block_signals().ok();
     let is_writer = become_writer();
     if is_writer {

@@ -66,8 +66,8 @@ pub(super) unsafe fn begin(
     if let Some(signal) = settings::calls_signal(&environment) {
         calls::watch(signal);
     }
-    if let Some(list) = settings::calls(&environment) {
-        calls::switch_on(list);
+    if let Some(demand) = settings::calls(&environment) {
+        calls::switch_on(demand);
     }
     #[cfg(feature = "start")]
     exits::watch(settings::may_catch_signals(&environment));

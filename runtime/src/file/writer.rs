@@ -6,7 +6,7 @@ use core::convert::Infallible;
 
 use gmon::encode::side_file;
 use gmon::encode::{Arc, BsdHeader, GnuHistogram, Sink, bsd_header, gnu_histogram};
-use gmon::layout::side_file::Tag;
+use gmon::layout::side_file::{REQUIRED, Tag};
 use gmon::layout::{GNU_SECONDS, GmonHdr, RawArc, mark};
 
 use crate::os::{Errno, Fd};
@@ -101,7 +101,17 @@ impl Writer {
     /// Writes a part of a side file: its header, the content, and the padding. The header gets the length of the
     /// content when the content is written, so a content may have any length.
     pub(crate) fn part(&mut self, tag: Tag, content: impl FnOnce(&mut Writer)) {
-        side_file::part(self, tag, 0, 0);
+        self.part_with(0, tag, content);
+    }
+
+    /// Writes a part that readers must know, as [`Writer::part`] does.
+    #[allow(dead_code, reason = "not all systems count calls on demand")]
+    pub(crate) fn required_part(&mut self, tag: Tag, content: impl FnOnce(&mut Writer)) {
+        self.part_with(REQUIRED, tag, content);
+    }
+
+    fn part_with(&mut self, flags: u32, tag: Tag, content: impl FnOnce(&mut Writer)) {
+        side_file::part(self, tag, flags, 0);
         let start = self.written;
         content(self);
         self.end_part(start);

@@ -215,15 +215,20 @@ impl Table {
         });
     }
 
+    /// Whether arcs may lead to or from code outside the program.
+    pub(crate) fn leads_outside(&self) -> bool {
+        self.leads_outside.load(Relaxed)
+    }
+
     /// Takes the counts of the arcs that `is_wanted` out of the table, and passes them to `each`. Threads that count
     /// at the same time lose nothing: the count stays, and the part that was taken is stored beside it. If there is
-    /// no memory for these parts, nothing is taken. Tables with only the program's own arcs are skipped.
+    /// no memory for these parts, nothing is taken.
     pub(crate) fn take(
         &self,
         mut is_wanted: impl FnMut(usize, usize) -> bool,
         mut each: impl FnMut(usize, usize, u64),
     ) {
-        if !self.leads_outside.load(Relaxed) || !self.note_what_is_taken() {
+        if self.used.load(Relaxed) == 0 || !self.note_what_is_taken() {
             return;
         }
         self.for_each_called(|index, frompc, selfpc, entry| {

@@ -435,9 +435,13 @@ pub(crate) fn for_each_arc(each: &mut dyn EachArc) {
 }
 
 /// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and passes them to `each`,
-/// with their thread. Threads that run at the same time may be counting.
-pub(crate) fn take_arcs(is_wanted: &mut dyn IsWantedArc, each: &mut dyn EachArc) {
+/// with their thread. Threads that run at the same time may be counting. With `only_outside`, tables with only the
+/// program's own arcs are skipped.
+pub(crate) fn take_arcs(only_outside: bool, is_wanted: &mut dyn IsWantedArc, each: &mut dyn EachArc) {
     for_each_table(|table, counter| {
+        if only_outside && !table.leads_outside() {
+            return;
+        }
         table.take(
             |frompc, selfpc| is_wanted.call(frompc, selfpc),
             |frompc, selfpc, count| each.call(frompc, selfpc, count, counter),

@@ -1,5 +1,5 @@
-//! What the handler of the sampling signal does besides sampling: requests of other processes, by a function of the
-//! runtime.
+//! What the handler of the sampling signal does besides sampling: functions of the runtime get requests of other
+//! processes, and ticks.
 
 use core::mem;
 use core::ptr;
@@ -28,6 +28,18 @@ static LISTENER: Inherited<AtomicPtr<()>> =
 static IS_LIMITED: Inherited<AtomicBool> =
     Inherited::new("the child switches off what its parent has switched on", AtomicBool::new(false));
 
+/// A function that gets the interrupted instruction, and the number of ticks for which the signal stands.
+type Counter = fn(usize, u32);
+
+static COUNTER: Inherited<AtomicPtr<()>> =
+    Inherited::new("the child has the same code", AtomicPtr::new(ptr::null_mut()));
+
+/// Lets a function count ticks from now on.
+#[allow(dead_code, reason = "not all systems change code at ticks")]
+pub(crate) fn count_ticks(counter: Counter) {
+    COUNTER.store(counter as *mut (), SeqCst);
+}
+
 /// Lets a function answer requests from now on.
 #[allow(dead_code, reason = "not all systems take requests")]
 pub(crate) fn listen(listener: Listener) {
@@ -46,12 +58,18 @@ pub(crate) fn hear() -> bool {
     call(Reason::Signal)
 }
 
-/// Says that a tick has come.
+/// Says that ticks have come at an instruction.
 #[allow(dead_code, reason = "not all systems take requests")]
 #[inline(always)]
-pub(crate) fn tick() {
+pub(crate) fn tick(pc: usize, ticks: u32) {
     if IS_LIMITED.load(Relaxed) {
         call(Reason::Tick);
+    }
+    let counter = COUNTER.load(Relaxed);
+    if !counter.is_null() {
+        // SAFETY: a function of that type, from `count_ticks`.
+        let counter = unsafe { mem::transmute::<*mut (), Counter>(counter) };
+        counter(pc, ticks);
     }
 }
 

@@ -1,14 +1,15 @@
 //! The check of side files.
 
 use gmon::layout::side_file::END;
-use gmon::side_file::{Accumulator, Calls, Checksum, Samples, SideFile};
+use gmon::side_file::{Accumulator, Calls, Checksum, Samples, SideFile, Windows};
 
 use crate::Limits;
 
 const LIMITS: Limits = Limits { bytes_per_byte: 32, bytes: 4 << 10, steps_per_byte: 100, steps: 10_000 };
 
 /// The input is a side file, with or without its end. What was read is written and read again, and sums lose no ticks,
-/// no calls, and no time in which calls were counted, of all threads together and of single threads.
+/// no calls, and no time in which calls were counted, of all threads together and of single threads. Nor do sums lose
+/// estimates.
 pub fn side_file(input: &[u8]) {
     LIMITS.hold(input.len(), || drop(SideFile::parse(input)));
     let bytes = ended(input);
@@ -23,6 +24,7 @@ pub fn side_file(input: &[u8]) {
         assert_eq!(calls(&sum), calls(&side));
         assert_eq!(sum.counted_time(), side.counted_time());
         assert_eq!(counted_samples(&sum), counted_samples(&side));
+        assert_eq!(estimates(&sum), estimates(&side));
     }
 }
 
@@ -43,6 +45,14 @@ fn counted_samples(side: &SideFile) -> [u64; 2] {
         let parts = side.counted_samples().iter().filter(|samples| samples.thread().is_some() == is_of_thread);
         parts.map(Samples::total).sum()
     })
+}
+
+/// The windows, and the sums of all estimates and of their variances.
+fn estimates(side: &SideFile) -> Option<(Windows, u64, u128)> {
+    let estimates = side.estimates()?;
+    let rows = estimates.rows().iter();
+    let sums = rows.fold((0, 0), |(calls, variance), row| (calls + row.calls, variance + row.variance));
+    Some((estimates.windows(), sums.0, sums.1))
 }
 
 /// The calls of all threads together, and of single threads.

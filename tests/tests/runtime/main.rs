@@ -41,3 +41,4 @@ mod snapshots;
 mod start;
 mod support;
 mod walks;
+mod windows;

@@ -139,9 +139,10 @@ fn the_objects_are_small_and_need_no_executable_stack() {
             // live ones too. 2.7 KB replace a file of the run in one step, and the conversions in the prefix of its
             // name. 0.3 KB set the ticks of a thread behind its first one. 35.5 KB count calls on demand: they find
             // functions, their names and source files, change code under running threads, walk through thunks, and
-            // write the intervals. 5 KB answer `gprof --attach`: they check the files of a request, copy the profile
-            // into them, and give back what the request switched on.
-            assert!(text < 204_000, "{file}: {text} bytes of code and constants: {member}");
+            // write the intervals. 10 KB plan windows, add up what windows have seen, and estimate. 5 KB answer
+            // `gprof --attach`: they check the files of a request, copy the profile into them, and give back what the
+            // request switched on.
+            assert!(text < 214_000, "{file}: {text} bytes of code and constants: {member}");
             // 64 KB are the rules of unwind tables that walks have found, 20 KB the stack of the thread that writes the
             // file, 8 KB the regions of thunks.
             let variables = data + bss;
@@ -186,9 +187,14 @@ fn no_call_leaves_the_object_below_mcount_or_in_the_signal_handler() {
     assert!(handler.iter().any(|name| name.contains("tree")), "{handler:?}");
     for name in mcount.iter().chain(&handler) {
         assert!(ours.contains(name.as_str()), "{name} is reached but not defined in the object");
+        // What the one writer does has run-time addresses: a tick that opens or closes a window takes the place of the
+        // writer, and its work is on the writer's stack.
+        let is_writer = name.contains("run_as_writer");
         // The function that changes the stack gets an address, which is taken in a function that is reached too.
         // The handler's entry jumps to a handler of the program that shares the signal.
-        let expected = usize::from(name.contains("call_on_stack") || name.contains("pass_on_expiry"));
+        let is_one =
+            ["call_on_stack", "pass_on_expiry", "writing_thread3run8on_stack"].iter().any(|of| name.contains(of));
+        let expected = if is_writer { 2 } else { usize::from(is_one) };
         let indirect = &functions[name].indirect;
         assert_eq!(indirect.len(), expected, "{name}: unknown target of a call or jump: {indirect:?}");
     }

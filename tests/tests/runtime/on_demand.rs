@@ -15,10 +15,19 @@ pub(crate) const ROOM: &str = "-fpatchable-function-entry=4,2";
 
 /// Compiles on_demand.c with room and with the start-up object as a further object.
 fn compile(compiler: &str, name: &str, flags: &[&str]) -> Program {
+    compile_file(compiler, name, "on_demand.c", flags)
+}
+
+/// Compiles one of `tests/programs` with room and with the start-up object as a further object.
+pub(crate) fn compile_with_room(name: &str, source: &str, flags: &[&str]) -> Program {
+    compile_file("cc", name, source, flags)
+}
+
+fn compile_file(compiler: &str, name: &str, source: &str, flags: &[&str]) -> Program {
     let [_, _, include] = ours();
     let object = library().join("gmon.o");
     let all = ["-O2", ROOM, &include, object.to_str().unwrap()];
-    Program::compile_with(compiler, name, "on_demand.c", &[&all, flags].concat())
+    Program::compile_with(compiler, name, source, &[&all, flags].concat())
 }
 
 #[test]

@@ -62,11 +62,17 @@ impl<'a> Piece<'a> {
     /// written, if items did not fit.
     #[must_use]
     pub fn flush<S: Sink>(&mut self, out: &mut S, tag: Tag) -> bool {
+        self.flush_with(out, tag, 0)
+    }
+
+    /// Writes the items as [`flush`](Self::flush) does, as a part with these flags.
+    #[must_use]
+    pub fn flush_with<S: Sink>(&mut self, out: &mut S, tag: Tag, flags: u32) -> bool {
         let is_whole = !self.overflowed;
         let content = self.content();
         if is_whole && !content.is_empty() {
             let length = content.len() as u64;
-            part(out, tag, 0, length);
+            part(out, tag, flags, length);
             out.bytes(content);
             padding(out, length);
         }

@@ -1,6 +1,7 @@
 //! Reads side files.
 
 mod contexts;
+mod estimates;
 mod items;
 mod raw;
 mod selections;
@@ -11,9 +12,9 @@ use crate::decode::Result;
 use crate::decode::cursor::Cursor;
 use crate::encode::side_file::padding_size;
 use crate::layout::side_file::{
-    BIG, CALLS, CONTEXTS, COUNTED_SAMPLES, CUTS, END, FILLER, FUNCTIONS, HEADER_SIZE, LITTLE, LIVE, MAGIC, MAJOR,
-    MAPPINGS, OBJECTS, PART_HEADER_SIZE, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS, REQUIRED, SAMPLES,
-    SELECTIONS, THREADS, Tag,
+    BIG, CALLS, CONTEXTS, COUNTED_SAMPLES, CUTS, END, ESTIMATES, FILLER, FUNCTIONS, HEADER_SIZE, LITTLE, LIVE, MAGIC,
+    MAJOR, MAPPINGS, OBJECTS, PART_HEADER_SIZE, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS, REQUIRED,
+    SAMPLES, SELECTIONS, THREADS, Tag,
 };
 use crate::{Error, Order, Part, Word};
 use raw::Raw;
@@ -44,6 +45,7 @@ impl SideFile {
                 SAMPLES => items::samples(&mut side, During::Run, content)?,
                 COUNTED_SAMPLES => items::samples(&mut side, During::Intervals, content)?,
                 SELECTIONS => selections::read(&mut side, content)?,
+                ESTIMATES => estimates::read(&mut side, content)?,
                 CALLS => items::calls(&mut side, content)?,
                 CUTS => items::cuts(&mut side, content)?,
                 CONTEXTS => contexts::read(&mut side, content)?,
@@ -147,6 +149,7 @@ fn kind(tag: Tag) -> Part {
         MAPPINGS | RAW_MAPPINGS => Part::Mappings,
         SAMPLES | COUNTED_SAMPLES => Part::Samples,
         SELECTIONS => Part::Selections,
+        ESTIMATES => Part::Estimates,
         CALLS => Part::Calls,
         CUTS | RAW_SUMS => Part::Cuts,
         CONTEXTS | RAW_NODES => Part::Contexts,

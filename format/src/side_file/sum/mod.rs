@@ -1,6 +1,7 @@
 //! Adds up side files.
 
 mod difference;
+mod estimates;
 mod index;
 mod names;
 mod selections;
@@ -17,6 +18,7 @@ use super::functions;
 use crate::encode::side_file::{Call, CutReason, Place};
 use crate::layout::side_file::{ELSEWHERE, KERNEL, property};
 use crate::{Error, Part, Word};
+use estimates::{EstimateSums, EstimateTotals};
 use names::{Described, Names, Translation};
 use selections::Selections;
 use tree::TreeSum;
@@ -26,7 +28,8 @@ use tree::TreeSum;
 /// Objects are the same if their build IDs are; without a build ID, if their paths are. Threads are the same if their
 /// names are, in one file too. Trees are added up node by node, and samples and calls by object and address. Functions
 /// of generated code are the same if their names are. Selections of calls that were counted on demand are the same if
-/// their patterns and functions are; the sum has the time of each, and the time in which any calls were counted. The
+/// their patterns and functions are; the sum has the time of each, and the time in which any calls were counted.
+/// Estimates of calls add up, and so do their variances and windows, because the windows of runs are independent. The
 /// sum has the sum of the CPU times if all files have one, likewise that of the elapsed times, the other properties
 /// that all files have with the same value, no mappings, and no addresses in the kernel or elsewhere, which mean
 /// nothing in another run. It depends on the files only, not on their order, and may be a summand itself.
@@ -55,6 +58,7 @@ pub struct Accumulator {
     /// The samples that were taken while calls were counted on demand.
     counted_samples: SampleSums,
     selections: Selections,
+    estimates: EstimateSums,
     calls: CallSums,
     tree: TreeSum,
     cuts: BTreeMap<CutReason, u64>,
@@ -85,6 +89,7 @@ struct Totals {
     samples: u64,
     counted_samples: u64,
     counted_time: u64,
+    estimates: EstimateTotals,
     calls: u64,
     contexts: u64,
     cuts: u64,
@@ -101,6 +106,7 @@ impl Totals {
             samples: sum(self.samples, file.samples_total)?,
             counted_samples: sum(self.counted_samples, file.counted_samples_total)?,
             counted_time: sum(self.counted_time, selections::counted_time(file))?,
+            estimates: self.estimates.plus(file, sum)?,
             calls: sum(self.calls, file.calls_total)?,
             contexts: sum(self.contexts, file.contexts.total)?,
             cuts: sum(self.cuts, file.cuts_total)?,
@@ -132,6 +138,7 @@ impl Accumulator {
         add_samples(&mut self.samples, &file.samples, &translation);
         add_samples(&mut self.counted_samples, &file.counted_samples, &translation);
         self.selections.add(file, |place| translation.place(place));
+        self.estimates.add(file, |place| translation.place(place));
         add_calls(&mut self.calls, &file.calls, &translation);
         self.tree.add(&file.contexts, |place| translation.place(place));
         for (reason, ticks) in &file.cuts {
@@ -205,6 +212,7 @@ impl Accumulator {
         sum.samples = sorted_samples(self.samples, &translation);
         sum.counted_samples = sorted_samples(self.counted_samples, &translation);
         sum.selections = self.selections.finish(elapsed, |place| translation.place(place));
+        sum.estimates = self.estimates.finish(|place| translation.place(place));
         sum.calls = sorted_calls(self.calls, &translation);
         sum.contexts = self.tree.finish(|place| translation.place(place));
         sum.cuts = self.cuts;

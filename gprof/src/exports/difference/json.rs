@@ -18,12 +18,17 @@ pub(crate) fn render(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io
     write_warnings(&warnings::of_difference(difference), out)?;
     out.write_all(b"\"time\":")?;
     write_record(&time(difference), out)?;
-    for (name, side) in
-        [("base_calls_on_demand", difference.base_analysis()), ("calls_on_demand", difference.new_analysis())]
+    let [base, new] = [difference.base_analysis(), difference.new_analysis()];
+    for (names, side) in
+        [(["base_calls_on_demand", "base_calls_estimated"], base), (["calls_on_demand", "calls_estimated"], new)]
     {
-        if let Some(calls) = side.calls_on_demand() {
-            write!(out, ",\n\"{name}\":")?;
-            write_record(&on_demand::record(calls), out)?;
+        let records =
+            [side.calls_on_demand().map(on_demand::record), side.call_windows().map(on_demand::record_of_windows)];
+        for (name, record) in names.into_iter().zip(records) {
+            if let Some(record) = record {
+                write!(out, ",\n\"{name}\":")?;
+                write_record(&record, out)?;
+            }
         }
     }
     write!(out, ",\n\"total\":")?;

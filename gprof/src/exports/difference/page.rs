@@ -131,6 +131,7 @@ fn classes(is_text: bool, is_wide: bool) -> &'static str {
 fn texts(difference: &Difference<'_, '_>, row: &DifferenceRow) -> [String; TITLES.len()] {
     let DifferenceRow { own, inclusive, calls, .. } = row;
     let fixed = |number: f64| format!("{:.2}", Fixed(number));
+    let [calls_old, calls_new, calls_change, calls_percent] = cells::calls(calls);
     [
         escaped(&difference.row_name(row)),
         cells::mark(row).to_owned(),
@@ -143,10 +144,10 @@ fn texts(difference: &Difference<'_, '_>, row: &DifferenceRow) -> [String; TITLE
         fixed(inclusive.new),
         format!("{}{}", cells::signed(inclusive.absolute()), cells::noise_sign(inclusive)),
         cells::percent(inclusive),
-        format!("{:.0}", calls.old),
-        format!("{:.0}", calls.new),
-        cells::signed_count(calls.absolute()),
-        cells::percent(calls),
+        calls_old,
+        calls_new,
+        calls_change,
+        calls_percent,
     ]
 }
 

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::colors;
 use super::layered::{Arrow, Layout, Point, layout};
-use crate::model::{Analysis, DrawnCall, DrawnFunction, DrawnGraph};
+use crate::model::{Analysis, CallEstimate, DrawnCall, DrawnFunction, DrawnGraph};
 use crate::program::symbols::sources::base;
-use crate::reports::{on_demand, warnings};
+use crate::reports::{estimates, on_demand, warnings};
 use crate::sink::limits::{DRAWN_CALLS, DRAWN_FUNCTIONS, LETTERS_OF_BOX, keep};
 use crate::sink::markup::{escaped, fitting};
 
@@ -74,6 +74,7 @@ fn readable(mut graph: DrawnGraph) -> DrawnGraph {
 fn note(analysis: &Analysis<'_>, graph: &DrawnGraph) -> String {
     let times = match analysis.stacks() {
         Some(_) => "times measured from stacks",
+        None if on_demand::lacks_times(analysis) => "times of called functions not known",
         None => "times of called functions estimated from call counts",
     };
     let (functions, calls) = (graph.functions_left_out, graph.calls_left_out);
@@ -89,10 +90,17 @@ fn note(analysis: &Analysis<'_>, graph: &DrawnGraph) -> String {
 fn texts(analysis: &Analysis<'_>, function: &DrawnFunction) -> [String; 3] {
     let name = String::from_utf8_lossy(&analysis.name_with_location(function.id)).into_owned();
     let DrawnFunction { inclusive, own, .. } = function;
-    [fitting(&name, LETTERS_OF_BOX), format!("{inclusive:.1} % (self {own:.1} %)"), calls(function.calls)]
+    [
+        fitting(&name, LETTERS_OF_BOX),
+        format!("{inclusive:.1} % (self {own:.1} %)"),
+        calls(function.calls, function.estimate),
+    ]
 }
 
-fn calls(calls: u64) -> String {
+fn calls(calls: u64, estimate: Option<CallEstimate>) -> String {
+    if let Some(estimate) = estimate {
+        return estimates::with_unit(&estimate, " calls");
+    }
     match calls {
         // Stacks show calls that no counter saw.
         0 => "calls not counted".to_owned(),
@@ -158,7 +166,7 @@ fn write_arrow(
     let name = |index: usize| analysis.name_with_location(graph.functions[index].id);
     let title = [&name(call.caller), " → ".as_bytes(), &name(call.callee)].concat();
     let percent = call.inclusive.map(|inclusive| format!("{inclusive:.1} %"));
-    let times = calls(call.calls);
+    let times = calls(call.calls, call.estimate);
     let head = 4.0 + width;
     // The tip of the arrow points to the box, up or down.
     let up = if first[1] > last[1] { 1.0 } else { -1.0 };

@@ -139,6 +139,9 @@ fn legend(analysis: &Analysis<'_>, flame: &Flame) -> String {
             let note = if doubtful { "; hatched: a tail call may have removed a frame" } else { "" };
             format!("{total}, measured from stacks{note}")
         }
+        FlameOrigin::Estimated if on_demand::lacks_times(analysis) => {
+            format!("{total}, self times only. {}", on_demand::note(analysis).unwrap_or_default())
+        }
         FlameOrigin::Estimated if analysis.lacks_calls() => {
             format!("{total}, estimated from call counts. {}", on_demand::note(analysis).unwrap_or_default())
         }

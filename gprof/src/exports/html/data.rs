@@ -7,8 +7,9 @@ use super::columns::{Known, time, write_flame};
 use super::{sources, threads};
 use crate::model::entries::{Calls, Endpoint, LineKind};
 use crate::model::graph::Node;
-use crate::model::{Analysis, FunctionTimes};
+use crate::model::{Analysis, CallEstimate, FunctionTimes};
 use crate::program::symbols::sources::base;
+use crate::reports::estimates;
 use crate::sink::json::{Value, write_list, write_numbers, write_record};
 use crate::sources::side_info::SideThread;
 
@@ -82,15 +83,26 @@ fn write_functions(analysis: &Analysis<'_>, known: &Known, out: &mut dyn Write) 
         write_numbers("least", functions().map(|of| end(of, |range| range.0)), out)?;
         write_numbers("most", functions().map(|of| end(of, |range| range.1)), out)?;
     }
-    write_numbers("calls", functions().map(|of| of.calls as f64), out)?;
+    // Where calls were estimated, the number is for sorting, and the text is what people see.
+    let calls = |calls: u64, estimate: Option<CallEstimate>| estimate.map_or(calls, |estimate| estimate.calls) as f64;
+    write_numbers("calls", functions().map(|of| calls(of.calls, of.estimate)), out)?;
+    if analysis.has_estimates() {
+        write_texts("estimates", functions().map(|of| estimates::cell(of.estimate)), out)?;
+    }
     write_numbers("selfCalls", functions().map(|of| of.self_calls as f64), out)?;
     write_numbers("cycle", functions().map(|of| of.cycle.map_or(0.0, |at| at as f64 + 1.0)), out)
+}
+
+/// Writes a field of texts.
+fn write_texts(name: &str, texts: impl Iterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    write_list(name, texts.map(|text| vec![("text", text.into())]), out)
 }
 
 /// Writes the calls between functions, with the time that each hands to its caller. Returns the numbers of the callers
 /// and of the called functions.
 fn write_calls(analysis: &Analysis<'_>, known: &Known, out: &mut dyn Write) -> io::Result<Vec<(usize, usize)>> {
     let mut calls: Vec<[f64; 4]> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     for (caller, function) in known.functions.iter().enumerate() {
         for line in analysis.entry(Node::Function(function.id)).iter().filter(|line| line.kind == LineKind::Callee) {
             let Endpoint::Function(callee) = line.endpoint else { continue };
@@ -99,12 +111,17 @@ fn write_calls(analysis: &Analysis<'_>, known: &Known, out: &mut dyn Write) -> i
                 Calls::WithinCycle(count) | Calls::Part { some: count, .. } => count,
                 Calls::Total { .. } | Calls::None => 0,
             };
+            let count = line.estimate.map_or(count, |estimate| estimate.calls);
+            texts.push(estimates::cell(line.estimate));
             let time = line.times.map_or(f64::NAN, |(own, children)| own + children);
             calls.push([caller as f64, *callee as f64, time, count as f64]);
         }
     }
     for (column, name) in ["caller", "callee", "callTime", "callCount"].into_iter().enumerate() {
         write_numbers(name, calls.iter().map(|call| call[column]), out)?;
+    }
+    if analysis.has_estimates() {
+        write_texts("callEstimates", texts.into_iter(), out)?;
     }
     Ok(calls.into_iter().map(|[caller, callee, ..]| (caller as usize, callee as usize)).collect())
 }

@@ -6,7 +6,7 @@ const columns = [
   { title: "self " + unit, width: "130px", value: (at) => data.own[at], error: (at) => data.ownError[at] },
   { title: "total", class: "share wide", width: "76px", value: (at) => data.inclusive[at], text: (at) => percent(data.inclusive[at], total) },
   { title: "total " + unit, class: "wide", width: "130px", value: (at) => data.inclusive[at], error: (at) => data.inclusiveError[at], isInclusive: true },
-  { title: "calls", class: "wide", width: "120px", value: (at) => data.calls[at] + data.selfCalls[at], text: (at) => times(data.calls[at] + data.selfCalls[at]) },
+  { title: "calls", class: "wide", width: "120px", value: (at) => data.calls[at] + data.selfCalls[at], text: (at) => estimate("estimates", at) || times(data.calls[at] + data.selfCalls[at]) },
   { title: "name", class: "text", width: "auto", value: (at) => data.functions[at].name, text: (at) => data.functions[at].name },
   { title: "object", class: "text wide", width: "140px", value: (at) => imageName(at), text: (at) => imageName(at) },
 ];

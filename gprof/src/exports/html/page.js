@@ -38,6 +38,11 @@ function times(value) {
   return value ? count(value) : "–";
 }
 
+// The text of an estimate in a list of the page; empty where calls were counted. Estimates are those of all threads.
+function estimate(list, at) {
+  return !filters.isThread && data[list] ? data[list][at].text : "";
+}
+
 function inWords(value) {
   return value === 1 ? "1 call" : count(value) + " calls";
 }

@@ -23,7 +23,8 @@ class SandwichView {
     find("#function").value = data.functions[subject].name;
     const cycle = data.cycle[subject] ? ", member of cycle " + data.cycle[subject] : "";
     const recursive = data.selfCalls[subject] ? " and " + inWords(data.selfCalls[subject]) + " by itself" : "";
-    const calls = data.calls[subject] || recursive ? inWords(data.calls[subject]) : "calls not counted";
+    const guess = estimate("estimates", subject);
+    const calls = guess ? "calls: " + guess : data.calls[subject] || recursive ? inWords(data.calls[subject]) : "calls not counted";
     find(".times").textContent =
       "self " + withError(data.own[subject], data.ownError[subject]) + " " + unit + ", total " +
       withError(data.inclusive[subject], data.inclusiveError[subject]) + " " + unit +
@@ -45,7 +46,7 @@ class SandwichView {
       const timeOf = data.callTime[at] === null ? "in cycle" : time(data.callTime[at]) + " " + unit;
       const made = element("tr", { title: data.functions[other].name },
         element("td", {}, timeOf),
-        element("td", {}, data.callCount[at] ? count(data.callCount[at]) + "×" : "not counted"),
+        element("td", {}, estimate("callEstimates", at) || (data.callCount[at] ? count(data.callCount[at]) + "×" : "not counted")),
         element("td", { class: "text" }, data.functions[other].name));
       made.addEventListener("click", () => openFunction(other));
       return made;

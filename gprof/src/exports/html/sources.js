@@ -21,7 +21,7 @@ class SourcesView {
       before = line.line;
       const share = element("td", { class: "share" }, line.time > 0 ? time(line.time) : "");
       if (line.time > 0) share.style.backgroundSize = (100 * line.time) / most + "% 70%";
-      rows.push(element("tr", { id: "line" + line.line }, share, element("td", { class: "wide" }, line.calls === null ? "" : count(line.calls)),
+      rows.push(element("tr", { id: "line" + line.line }, share, element("td", { class: "wide" }, line.calls === null ? line.estimate || "" : count(line.calls)),
         element("td", { class: "number" }, String(line.line)), element("td", { class: "text" }, line.text)));
       if (line.time > 0 && line.time === most) longest = longest || rows[rows.length - 1];
     }

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use crate::model::Analysis;
 use crate::model::ordered::Ordered;
+use crate::model::{Analysis, CallEstimate};
 use crate::question::options::{Annotation, Options};
+use crate::reports::estimates;
 use crate::reports::source::annotate::{AnnotatedFile, Label, annotate};
 use crate::sink::json::{Record, Value, write_list};
 use crate::sink::limits::{Room, SOURCE_LINES};
@@ -18,6 +19,7 @@ struct Line {
     number: u32,
     time: f64,
     calls: Option<u64>,
+    estimate: Option<CallEstimate>,
     text: Vec<u8>,
 }
 
@@ -42,12 +44,16 @@ pub(super) fn write(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<
 
 fn record<'a>(analysis: &Analysis<'_>, file: &'a File) -> Record<'a> {
     let line = |line: &'a Line| -> Record<'a> {
-        vec![
+        let mut record: Record<'a> = vec![
             ("line", u64::from(line.number).into()),
             ("time", line.time.into()),
             ("calls", line.calls.into()),
             ("text", line.text.as_slice().into()),
-        ]
+        ];
+        if line.estimate.is_some() {
+            record.push(("estimate", estimates::cell(line.estimate).into()));
+        }
+        record
     };
     let lines = Value::from(file.lines.iter().map(line).collect::<Vec<Record<'a>>>());
     vec![("path", analysis.shortened(&file.path).into_owned().into()), ("time", file.time.into()), ("lines", lines)]
@@ -112,8 +118,12 @@ fn lines(file: &AnnotatedFile) -> impl Iterator<Item = Line> {
         number,
         time: times.and_then(|times| times.get(&number)).copied().unwrap_or_default(),
         calls: match label {
-            Label::NoCode | Label::Uncounted => None,
+            Label::NoCode | Label::Uncounted | Label::Estimated(_) => None,
             Label::Counts(counts) => Some(counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count))),
+        },
+        estimate: match label {
+            Label::Estimated(estimate) => Some(*estimate),
+            _ => None,
         },
         text: text.strip_suffix(b"\n").unwrap_or(text).to_vec(),
     })
@@ -124,7 +134,7 @@ mod tests {
     use super::*;
 
     fn file(name: u8, time: f64, lines: usize) -> File {
-        let line = |number| Line { number, time, calls: None, text: Vec::new() };
+        let line = |number| Line { number, time, calls: None, estimate: None, text: Vec::new() };
         File { path: vec![name], time, lines: (1..).take(lines).map(line).collect() }
     }
 

@@ -57,6 +57,18 @@ impl Change {
     }
 }
 
+/// What the calls of the two sides are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComparedCalls {
+    /// Counted on both sides.
+    Counted,
+    /// Estimated on both sides. Those of a function are compared if they have intervals on both sides, or were counted
+    /// on both.
+    Estimated,
+    /// Estimated on one side only, so that no calls are compared.
+    Different,
+}
+
 /// What one side knows of a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Time {

@@ -11,7 +11,7 @@ mod run;
 mod runs;
 mod side;
 
-pub use change::Change;
+pub use change::{Change, ComparedCalls};
 pub use judge::{Evidence, Judgement};
 pub use model::{ArcChange, Cause, ChangedFrame, Difference, DifferenceFlame, DifferenceRow, Finding, Presence, Runs};
 pub use row_runs::{CallsJudged, RowRuns};
@@ -78,13 +78,18 @@ pub fn difference_of_runs<'a, 'data>(
     let subjects = Subjects::new(join(base, new), [base, new]);
     let total = Change::without_error(sides[0].total(), new_total);
     let is_measured = sides.iter().all(|side| side.analysis.is_measured());
+    let calls = match sides.map(|side| side.analysis.has_estimates()) {
+        [false, false] => ComparedCalls::Counted,
+        [true, true] => ComparedCalls::Estimated,
+        _ => ComparedCalls::Different,
+    };
     let judge = Judge::new(sides, runs);
-    let (mut rows, flame) = (rows(&sides, &subjects, options, &judge), OnceLock::new());
+    let (mut rows, flame) = (rows(&sides, &subjects, calls, options, &judge), OnceLock::new());
     let noise_errors = change::set_limit(rows.iter_mut().flat_map(|row| [&mut row.own, &mut row.inclusive]).collect());
     let arcs = judge.changed_arcs(runs, &subjects);
     let runs = judge.finish(&mut rows, noise_errors);
     let mut difference =
-        Difference { sides, subjects, rows, left_out: 0, total, factor, is_measured, noise_errors, runs, flame };
+        Difference { sides, subjects, rows, left_out: 0, total, calls, factor, is_measured, noise_errors, runs, flame };
     difference.sort();
     difference.runs.rows.clone_from(&difference.rows);
     difference.limit(options);
@@ -113,6 +118,7 @@ fn check(sides: &[Side<'_, '_>; 2]) -> Result<(), Error> {
 fn rows(
     sides: &[Side<'_, '_>; 2],
     subjects: &Subjects,
+    compared: ComparedCalls,
     options: &Options,
     judge: &Judge<'_, '_, '_>,
 ) -> Vec<DifferenceRow> {
@@ -136,7 +142,7 @@ fn rows(
             presence,
             own: Time::change(base.own, new.own, sides[1].whole),
             inclusive: Time::change(base.inclusive, new.inclusive, sides[1].whole),
-            calls: Change::without_error(base.calls, new.calls),
+            calls: base.calls.change(new.calls, compared),
             runs: RowRuns::default(),
         };
         is_shown.then(|| DifferenceRow {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::change::Change;
+use super::change::{Change, ComparedCalls};
 use super::judge::{Evidence, Judgement};
 use super::row_runs::{CallsJudged, RowRuns};
 use super::side::{Elsewhere, Side, Subjects};
@@ -42,7 +42,8 @@ pub struct DifferenceRow {
     pub own: Change,
     /// The inclusive time.
     pub inclusive: Change,
-    /// The calls by other functions.
+    /// The calls by other functions. NaN where they cannot be compared, as [`Difference::calls`] tells. Estimates have
+    /// an error, and are noise if the change is not more than 95 of 100 changes by chance.
     pub calls: Change,
     /// What the runs say of these changes.
     pub runs: RowRuns,
@@ -134,6 +135,8 @@ pub struct Difference<'a, 'data> {
     pub left_out: usize,
     /// The time of all functions and of all other code.
     pub total: Change,
+    /// What the calls of both sides are.
+    pub calls: ComparedCalls,
     /// By what the means of the base were multiplied, so that both totals are the same.
     pub factor: Option<f64>,
     /// Whether inclusive times are measured on both sides.

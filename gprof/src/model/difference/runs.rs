@@ -41,7 +41,9 @@ impl<'r, 'a, 'data> Judge<'r, 'a, 'data> {
         };
         let factors = [0, 1].map(|side: usize| runs[side].iter().map(factor).collect());
         let is_normalized = sides[1].whole.is_some();
-        let has_calls = !is_normalized && sides.iter().all(|side| side.analysis.calls_on_demand().is_none());
+        let is_counted =
+            |side: &Side<'_, '_>| side.analysis.calls_on_demand().is_none() && !side.analysis.has_estimates();
+        let has_calls = !is_normalized && sides.iter().all(is_counted);
         Judge { sides, runs, factors, evidence, has_calls }
     }
 

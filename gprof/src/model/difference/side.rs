@@ -1,8 +1,9 @@
 //! The times of one side, of the base or of the other profiles, and what the rows and frames of a difference are about.
 
-use super::change::{Time, chance};
+use super::change::{Change, ComparedCalls, Time, chance};
 use super::join::Joined;
 use crate::model::analysis::Analysis;
+use crate::model::estimates::CallEstimate;
 use crate::model::flame::{Flame, FlameSubject};
 use crate::model::graph::Node;
 use crate::program::symbols::functions::FunctionId;
@@ -24,9 +25,73 @@ pub(super) struct Side<'a, 'data> {
 pub(super) struct Numbers {
     pub(super) own: Time,
     pub(super) inclusive: Time,
-    pub(super) calls: f64,
+    pub(super) calls: SideCalls,
     pub(super) is_used: bool,
 }
+
+/// The calls of functions on one side.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum SideCalls {
+    /// There is no such function.
+    #[default]
+    Missing,
+    Counted(f64),
+    /// A number and its variance.
+    Estimated(f64, f64),
+    /// Estimated, but without an interval, or counted in a part.
+    Unknown,
+}
+
+impl SideCalls {
+    /// Adds the calls of a function, or their estimate.
+    fn with(self, calls: f64, estimate: Option<CallEstimate>) -> SideCalls {
+        match (self, estimate) {
+            (SideCalls::Missing, None) => SideCalls::Counted(calls),
+            (SideCalls::Counted(sum), None) => SideCalls::Counted(sum + calls),
+            (SideCalls::Missing, Some(CallEstimate { calls, error, interval: Some(_), .. })) => {
+                SideCalls::Estimated(calls as f64, error * error)
+            }
+            (SideCalls::Estimated(sum, variance), Some(CallEstimate { calls, error, interval: Some(_), .. })) => {
+                // Functions of one run have the same windows.
+                let error = variance.sqrt() + error;
+                SideCalls::Estimated(sum + calls as f64, error * error)
+            }
+            _ => SideCalls::Unknown,
+        }
+    }
+
+    fn times(self, factor: f64) -> SideCalls {
+        match self {
+            SideCalls::Counted(calls) => SideCalls::Counted(factor * calls),
+            SideCalls::Estimated(calls, variance) => SideCalls::Estimated(factor * calls, factor * factor * variance),
+            other => other,
+        }
+    }
+
+    /// Returns the change to the calls of the other side.
+    pub(super) fn change(self, new: SideCalls, compared: ComparedCalls) -> Change {
+        let estimated = |(old, of_old): (f64, f64), (new, of_new): (f64, f64)| {
+            let error = Some((of_old + of_new).sqrt());
+            Change { error, limit: NOISE_ERRORS, ..Change::without_error(old, new) }
+        };
+        match (self, new) {
+            _ if compared == ComparedCalls::Different => Change::without_error(f64::NAN, f64::NAN),
+            (SideCalls::Missing, SideCalls::Missing) => Change::without_error(0.0, 0.0),
+            (SideCalls::Missing, SideCalls::Counted(new)) => Change::without_error(0.0, new),
+            (SideCalls::Counted(old), SideCalls::Missing) => Change::without_error(old, 0.0),
+            (SideCalls::Counted(old), SideCalls::Counted(new)) => Change::without_error(old, new),
+            (SideCalls::Missing, SideCalls::Estimated(new, variance)) => estimated((0.0, 0.0), (new, variance)),
+            (SideCalls::Estimated(old, variance), SideCalls::Missing) => estimated((old, variance), (0.0, 0.0)),
+            (SideCalls::Estimated(old, of_old), SideCalls::Estimated(new, of_new)) => {
+                estimated((old, of_old), (new, of_new))
+            }
+            _ => Change::without_error(f64::NAN, f64::NAN),
+        }
+    }
+}
+
+/// A change of estimates is noise up to this number of its standard errors.
+const NOISE_ERRORS: f64 = 1.96;
 
 /// Time outside of all functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,20 +143,21 @@ impl<'a, 'data> Side<'a, 'data> {
             return Numbers { own: Time::NONE, inclusive: Time::NONE, ..Numbers::default() };
         }
         let graph = self.analysis.graph();
-        let (mut own, mut inclusive, mut calls, mut is_used) = ((0.0, 0.0), Time::NONE, 0.0, false);
+        let (mut own, mut inclusive, mut is_used) = ((0.0, 0.0), Time::NONE, false);
+        let mut calls = SideCalls::default();
         for id in ids {
             let times = self.analysis.times_of(*id);
             let variance = (graph.share(*id).fraction * self.analysis.errors().of(Node::Function(*id))).powi(2);
             own = (own.0 + times.own, own.1 + variance);
             let below = (times.inclusive - times.own).max(0.0);
             inclusive = inclusive.with(self.exactly(times.inclusive, (variance + below).sqrt()));
-            calls += times.calls as f64;
+            calls = calls.with(times.calls as f64, times.estimate);
             is_used |= graph.is_used(Node::Function(*id));
         }
         let own = self.exactly(own.0, own.1.sqrt());
         let is_measured = self.analysis.is_measured();
         let inclusive = Time { variance: inclusive.variance.filter(|_| is_measured), ..inclusive };
-        Numbers { own, inclusive, calls: calls * self.factor, is_used }
+        Numbers { own, inclusive, calls: calls.times(self.factor), is_used }
     }
 
     /// The samples outside of all functions.
@@ -110,7 +176,7 @@ impl<'a, 'data> Side<'a, 'data> {
     pub(super) fn elsewhere(&self, elsewhere: Elsewhere) -> Numbers {
         let samples = self.samples_of(elsewhere);
         let own = self.exactly(samples, samples.abs().sqrt());
-        Numbers { own, inclusive: own, calls: 0.0, is_used: samples != 0.0 }
+        Numbers { own, inclusive: own, calls: SideCalls::Counted(0.0), is_used: samples != 0.0 }
     }
 }
 

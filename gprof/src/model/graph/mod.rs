@@ -8,6 +8,7 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::model::contexts::measured::Measured;
 use crate::model::contexts::ranges::{Range, Ranges};
+use crate::model::estimates::{CallEstimate, CallEstimates};
 use crate::model::flat::Flat;
 use crate::model::ordered::Ordered;
 use crate::model::percent::whole;
@@ -39,6 +40,8 @@ pub struct Graph {
     is_measured: bool,
     /// How far measured times may be from the truth.
     ranges: Ranges,
+    /// The calls that were estimated. No number of calls contains them.
+    estimates: CallEstimates,
 }
 
 impl Graph {
@@ -48,12 +51,19 @@ impl Graph {
         Graph::unranked(arcs, flat, functions, selection).ranked(functions)
     }
 
+    /// Adds the calls that were estimated.
+    #[must_use]
+    pub fn with_estimates(self, estimates: CallEstimates) -> Graph {
+        Graph { estimates, ..self }
+    }
+
     /// Ranks functions and cycles, and sorts arcs and the members of cycles.
     #[must_use]
     pub fn ranked(mut self, functions: &Functions<'_>) -> Graph {
-        sort_arcs(&mut self.arcs, &self.cycles, &self.times, self.is_measured);
-        sort_members(&mut self.cycles, &self.arcs, &self.times);
-        self.ranking = ranking(functions, &self.arcs, &self.times);
+        let estimates = &self.estimates;
+        sort_arcs(&mut self.arcs, &self.cycles, &self.times, self.is_measured, estimates);
+        sort_members(&mut self.cycles, &self.arcs, &self.times, estimates);
+        self.ranking = ranking(functions, &self.arcs, &self.times, estimates);
         for (rank, node) in (1..).zip(&self.ranking) {
             match *node {
                 Node::Function(id) => self.function_rank[id.index()] = rank,
@@ -89,8 +99,26 @@ impl Graph {
 
     fn with_times(arcs: Arcs, cycles: Cycles, times: Times, functions: &Functions<'_>, is_measured: bool) -> Graph {
         let (function_rank, cycle_rank) = (vec![0; functions.len()], vec![0; cycles.all.len()]);
-        let (ranking, ranges) = (Vec::new(), Ranges::default());
-        Graph { function_rank, cycle_rank, arcs, cycles, times, is_measured, ranges, ranking }
+        let (ranking, ranges, estimates) = (Vec::new(), Ranges::default(), CallEstimates::default());
+        Graph { function_rank, cycle_rank, arcs, cycles, times, is_measured, ranges, estimates, ranking }
+    }
+
+    /// Returns the calls that were estimated.
+    #[must_use]
+    pub fn estimates(&self) -> &CallEstimates {
+        &self.estimates
+    }
+
+    /// Returns the estimated calls of a function by others, if its calls were not counted.
+    #[must_use]
+    pub fn estimate(&self, id: FunctionId) -> Option<CallEstimate> {
+        self.estimates.of(id).filter(|_| self.calls(id) == 0)
+    }
+
+    /// Returns the estimated calls of an arc, if its calls were not counted.
+    #[must_use]
+    pub fn arc_estimate(&self, arc: &arcs::Arc) -> Option<CallEstimate> {
+        self.estimates.of_pair(Some(arc.parent), arc.child).filter(|_| arc.count == 0)
     }
 
     /// Returns the least and the longest inclusive time of a function in samples, if tail calls leave a doubt.
@@ -238,7 +266,11 @@ impl Graph {
     #[must_use]
     pub fn is_used(&self, node: Node) -> bool {
         let share = self.node_share(node);
-        self.node_calls(node) != (0, 0) || share.own != 0.0 || share.children != 0.0
+        let is_seen = || match node {
+            Node::Function(id) => self.estimates.are_seen(id),
+            Node::Cycle(at) => self.cycles.all[at].members.iter().any(|id| self.estimates.are_seen(*id)),
+        };
+        self.node_calls(node) != (0, 0) || share.own != 0.0 || share.children != 0.0 || is_seen()
     }
 
     /// Returns the rank of a function or a cycle, counted from one. Reports show the rank in brackets behind the name.
@@ -268,17 +300,21 @@ fn around(time: f64, range: Range) -> (f64, f64) {
 
 /// Sorts the arcs of each function: calls of the function by itself, calls within its cycle, other calls by time.
 /// Measured calls within a cycle are among the others.
-fn sort_arcs(arcs: &mut Arcs, cycles: &Cycles, times: &Times, is_measured: bool) {
+fn sort_arcs(arcs: &mut Arcs, cycles: &Cycles, times: &Times, is_measured: bool, estimates: &CallEstimates) {
+    let calls = |arc: &arcs::Arc| match arc.count {
+        0 => estimates.of_pair(Some(arc.parent), arc.child).map_or(0, |estimate| estimate.calls),
+        count => count,
+    };
     let keys: Vec<(u8, Ordered, u64)> = (0..)
         .zip(&arcs.all)
         .map(|(at, arc): (usize, _)| {
             if arc.parent == arc.child {
                 (0, Ordered(0.0), 0)
             } else if !is_measured && cycles.same(arc.parent, arc.child) {
-                (1, Ordered(0.0), arc.count)
+                (1, Ordered(0.0), calls(arc))
             } else {
                 let (own, children) = times.arcs[at];
-                (2, Ordered(own + children), arc.count)
+                (2, Ordered(own + children), calls(arc))
             }
         })
         .collect();
@@ -286,18 +322,26 @@ fn sort_arcs(arcs: &mut Arcs, cycles: &Cycles, times: &Times, is_measured: bool)
 }
 
 /// Sorts the members of each cycle by time, then by calls.
-fn sort_members(cycles: &mut Cycles, arcs: &Arcs, times: &Times) {
+fn sort_members(cycles: &mut Cycles, arcs: &Arcs, times: &Times, estimates: &CallEstimates) {
+    let calls = |id: FunctionId| match arcs.calls[id.index()].saturating_add(arcs.self_calls[id.index()]) {
+        0 => estimates.of(id).map_or(0, |estimate| estimate.calls),
+        calls => calls,
+    };
     for cycle in &mut cycles.all {
         cycle.members.sort_by_key(|member| {
-            let (at, share) = (member.index(), &times.functions[member.index()]);
-            Reverse((Ordered(share.own + share.children), arcs.calls[at].saturating_add(arcs.self_calls[at])))
+            let share = &times.functions[member.index()];
+            Reverse((Ordered(share.own + share.children), calls(*member)))
         });
     }
 }
 
 /// Ranks all functions and cycles by time. At equal times, cycles come before functions, names that begin with an
 /// underscore come last, and functions are in the order of calls and names.
-fn ranking(functions: &Functions<'_>, arcs: &Arcs, times: &Times) -> Vec<Node> {
+fn ranking(functions: &Functions<'_>, arcs: &Arcs, times: &Times, estimates: &CallEstimates) -> Vec<Node> {
+    let calls = |id: FunctionId| match arcs.calls[id.index()] {
+        0 => estimates.of(id).map_or(0, |estimate| estimate.calls),
+        calls => calls,
+    };
     let time = |share: &Share| Reverse(Ordered(share.own + share.children));
     let mut nodes: Vec<_> = functions
         .ids()
@@ -307,7 +351,7 @@ fn ranking(functions: &Functions<'_>, arcs: &Arcs, times: &Times) -> Vec<Node> {
     let by_name = |one: FunctionId, other: FunctionId| {
         let key = |id: FunctionId| {
             let name = functions[id].name;
-            (name.starts_with(b"_"), Reverse(arcs.calls[id.index()]), name)
+            (name.starts_with(b"_"), Reverse(calls(id)), name)
         };
         key(one).cmp(&key(other))
     };

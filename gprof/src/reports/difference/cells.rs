@@ -1,6 +1,7 @@
 //! Numbers and marks as people read them.
 
 use crate::model::{Analysis, Change, DifferenceRow, Presence};
+use crate::reports::estimates;
 use crate::sink::text::text;
 
 /// Returns the program and the profiles of a side.
@@ -21,12 +22,33 @@ pub(crate) fn signed(number: f64) -> String {
 
 /// Returns the change in percent, with its sign.
 pub(crate) fn percent(change: &Change) -> String {
-    change.percent().map(signed_percent).unwrap_or_default()
+    change.percent().filter(|percent| !percent.is_nan()).map(signed_percent).unwrap_or_default()
 }
 
 /// Returns a percentage with its sign.
 pub(crate) fn signed_percent(percent: f64) -> String {
     with_sign(percent, 1)
+}
+
+/// Returns the calls in the base, the calls now, their change, and the change in percent. Estimates have a ~, and a
+/// change of estimates that is noise has no number. All are blank where calls are not compared.
+pub(crate) fn calls(change: &Change) -> [String; 4] {
+    match change.error {
+        _ if change.old.is_nan() || change.new.is_nan() => Default::default(),
+        None => {
+            let [old, new] = [change.old, change.new].map(|calls| format!("{calls:.0}"));
+            [old, new, signed_count(change.absolute()), percent(change)]
+        }
+        Some(error) => {
+            let [old, new] = [change.old, change.new].map(|calls| estimates::rounded(calls, error));
+            let sign = if change.absolute() < 0.0 { "-" } else { "+" };
+            let number = || format!("{sign}{}", estimates::rounded(change.absolute().abs(), error));
+            match change.is_noise() {
+                Some(true) => [old, new, "noise".to_owned(), String::new()],
+                _ => [old, new, number(), percent(change)],
+            }
+        }
+    }
 }
 
 /// Returns a change of calls, with its sign.

@@ -50,8 +50,20 @@ pub(crate) fn cells(row: &DifferenceRow) -> [String; COLUMNS.len()] {
     let visible = own.visible.and_then(|visible| own.percent(visible));
     let inclusive = row.runs.inclusive.as_ref();
     let of_inclusive = |of: &dyn Fn(&Judgement) -> String| inclusive.map(of).unwrap_or_default();
-    let (calls, counts) = (row.runs.calls, [row.calls.old, row.calls.new]);
     let count = |number: f64| if number.fract() == 0.0 { format!("{number:.0}") } else { format!("{number:.1}") };
+    let calls = match row.runs.calls {
+        // Estimates, or numbers that are not compared.
+        _ if row.calls.error.is_some() || row.calls.absolute().is_nan() => {
+            let [base, new, change, percent] = cells::calls(&row.calls);
+            [base, new, if percent.is_empty() { change } else { percent }]
+        }
+        of_runs => [
+            count(row.calls.old),
+            count(row.calls.new),
+            of_runs.map(|calls| verdict::percent(calls.percent())).unwrap_or_default(),
+        ],
+    };
+    let [base_calls, new_calls, calls_percent] = calls;
     [
         fixed(own.base),
         fixed(own.new),
@@ -65,9 +77,9 @@ pub(crate) fn cells(row: &DifferenceRow) -> [String; COLUMNS.len()] {
         of_inclusive(&percent),
         of_inclusive(&verdict::half_width),
         of_inclusive(&p),
-        count(counts[0]),
-        count(counts[1]),
-        calls.map(|calls| verdict::percent(calls.percent())).unwrap_or_default(),
+        base_calls,
+        new_calls,
+        calls_percent,
         mark(row).to_owned(),
     ]
 }

@@ -93,10 +93,7 @@ fn fill(cells: &mut Cells, difference: &Difference<'_, '_>, row: &DifferenceRow,
     cells.fixed(inclusive.new, 2);
     cells.text(&format!("{}{}", cells::signed(inclusive.absolute()), cells::noise_sign(inclusive)));
     cells.text(&cells::percent(inclusive));
-    cells.text(&format!("{:.0}", calls.old));
-    cells.text(&format!("{:.0}", calls.new));
-    cells.text(&cells::signed_count(calls.absolute()));
-    cells.text(&cells::percent(calls));
+    cells::calls(calls).iter().for_each(|text| cells.text(text));
     cells.text(cells::mark(row));
     cells.name(|columns| columns.text(&difference.row_name(row)));
 }

@@ -131,10 +131,9 @@ fn fill(columns: &mut Columns, difference: &Difference<'_, '_>, row: &Difference
     right(&format!(" {}", cells::signed(inclusive.absolute())), TIME);
     right(if cells::noise_sign(inclusive).is_empty() { " " } else { "~" }, 1);
     right(&format!(" {}", cells::percent(inclusive)), TIME);
-    right(&format!(" {:.0}", calls.old), CALLS);
-    right(&format!(" {:.0}", calls.new), CALLS);
-    right(&format!(" {}", cells::signed_count(calls.absolute())), CALLS);
-    right(&format!(" {}", cells::percent(calls)), TIME);
+    for (text, width) in cells::calls(calls).iter().zip([CALLS, CALLS, CALLS, TIME]) {
+        right(&format!(" {text}"), width);
+    }
     columns.text(format!("  {:MARK$}  ", cells::mark(row)).as_bytes());
     columns.text(&difference.row_name(row));
     columns.text(b"\n");

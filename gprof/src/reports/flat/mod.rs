@@ -4,8 +4,8 @@ mod table;
 mod text;
 
 use super::doubts::range;
-use super::on_demand;
 use super::report::{Need, Report, Value};
+use super::{estimates, on_demand};
 use crate::model::{Analysis, FlatRow};
 use crate::question::options::Subject;
 use crate::question::reports::FLAT;
@@ -45,12 +45,15 @@ fn flat_row<'a>(analysis: &'a Analysis<'_>, row: &FlatRow<'a>) -> Record<'a> {
         ("cumulative", row.cumulative.into()),
         ("self", row.self_time.into()),
         ("error", Some(row.error).filter(|error| *error != 0.0).into()),
-        ("calls", row.calls.into()),
+        ("calls", Some(row.calls).filter(|_| row.estimate.is_none()).into()),
         ("self_per_call", row.self_per_call.into()),
         ("total_per_call", row.total_per_call.into()),
     ];
     if analysis.lacks_calls() {
         record.push(("calls_counted", on_demand::word(analysis.calls_counted(row.function)).as_bytes().into()));
+    }
+    if analysis.has_estimates() {
+        record.extend(estimates::fields(row.estimate));
     }
     record.extend(range(row.range));
     record

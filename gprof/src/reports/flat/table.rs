@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::super::{doubts, errors, explanations};
+use super::super::{doubts, errors, estimates, explanations};
 use crate::model::{Analysis, FlatRow};
 use crate::question::options::Options;
-use crate::reports::flat::text::{introduction, unit};
+use crate::reports::flat::text::{estimated_time, introduction, unit};
 use crate::reports::table::cells::{Cells, printable};
 use crate::reports::table::drawing::{Frame, HOT, PLAIN, RowSink, RowStyle, WARM, draw};
 use crate::reports::table::more;
@@ -44,7 +44,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     draw(&columns, hand_over, frame, out)?;
     more::render(analysis.flat_profile().left_out.count, "row", options, out)?;
     explanations::explain(explanations::FLAT, options, out)?;
-    explanations::explain_on_demand(analysis.lacks_calls(), options, out)?;
+    explanations::explain_on_demand(analysis, options, out)?;
     explanations::explain_doubts(analysis.flat_rows().any(|row| row.range.is_some()), options, out)
 }
 
@@ -64,11 +64,13 @@ fn fill<'data>(cells: &mut Cells, analysis: &Analysis<'data>, options: &Options,
         cells.text(&errors::text(error));
     }
     match calls {
+        _ if row.estimate.is_some() => cells.text(&estimates::cell(row.estimate)),
         0 => cells.blank(),
         _ => cells.count(calls),
     }
     for time in [self_per_call, total_per_call] {
         match time {
+            Some(time) if row.estimate.is_some() => cells.text(&estimated_time(time)),
             Some(time) => cells.fixed(time, 2),
             None => cells.blank(),
         }

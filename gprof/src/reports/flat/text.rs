@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::model::{Analysis, Clock};
 use crate::question::options::Options;
 use crate::reports::number::{Fixed, General};
-use crate::reports::{doubts, errors, explanations, names, on_demand, stacks};
+use crate::reports::{doubts, errors, estimates, explanations, names, on_demand, stacks};
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     if options.traditional && !options.brief {
@@ -13,9 +13,9 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         out.write_all(explanations::FLAT.as_bytes())?;
     }
     introduction(analysis, options, out)?;
-    let widths = widths(analysis, options);
+    let widths = Widths::new(analysis, options);
     columns(analysis, options, widths, out)?;
-    let [own_width, all_width] = widths;
+    let Widths { calls, own: own_width, all: all_width } = widths;
     for row in analysis.flat_rows() {
         let [percent, cumulative, own] = [row.percent, row.cumulative, row.self_time].map(Fixed);
         if options.traditional {
@@ -27,10 +27,15 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
             write!(out, " {:>width$}", errors::text(row.error), width = errors::WIDTH)?;
         }
         match (row.self_per_call.map(Fixed), row.total_per_call.map(Fixed)) {
-            (Some(own), Some(all)) => write!(out, " {:8} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
-            (Some(own), None) => write!(out, " {:8} {own:own_width$.2} {:all_width$}  ", row.calls, "")?,
-            _ if row.calls > 0 => write!(out, " {:8} {:own_width$} {:all_width$}  ", row.calls, "", "")?,
-            _ => write!(out, " {:8} {:own_width$} {:all_width$}  ", "", "", "")?,
+            (own, all) if row.estimate.is_some() => {
+                let time = |time: Option<Fixed>| time.map(|time| estimated_time(time.0)).unwrap_or_default();
+                let (number, own, all) = (estimates::cell(row.estimate), time(own), time(all));
+                write!(out, " {number:>calls$} {own:>own_width$} {all:>all_width$}  ")?;
+            }
+            (Some(own), Some(all)) => write!(out, " {:calls$} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
+            (Some(own), None) => write!(out, " {:calls$} {own:own_width$.2} {:all_width$}  ", row.calls, "")?,
+            _ if row.calls > 0 => write!(out, " {:calls$} {:own_width$} {:all_width$}  ", row.calls, "", "")?,
+            _ => write!(out, " {:calls$} {:own_width$} {:all_width$}  ", "", "", "")?,
         }
         if options.traditional && analysis.wanted.calls {
             names::write_numbered(analysis, row.function, out)?;
@@ -46,7 +51,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         return Ok(());
     }
     explanations::explain(explanations::FLAT, options, out)?;
-    explanations::explain_on_demand(analysis.lacks_calls(), options, out)?;
+    explanations::explain_on_demand(analysis, options, out)?;
     explanations::explain_doubts(analysis.flat_rows().any(|row| row.range.is_some()), options, out)
 }
 
@@ -83,28 +88,47 @@ pub(crate) fn unit(analysis: &Analysis<'_>) -> String {
     format!("{}{}/call", analysis.call_unit().prefix, char::from(analysis.clock.abbrev))
 }
 
-/// The width of each column of times for each call in GNU's and the BSDs' layouts.
-const OF_CALL: usize = 8;
-
-/// Returns the widths of the columns of times for each call: wide enough for the one call of `main` in nanoseconds. In
-/// GNU's and the BSDs' layouts, a number that is too wide moves the rest of its row.
-fn widths(analysis: &Analysis<'_>, options: &Options) -> [usize; 2] {
-    let mut most = [0.0_f64; 2];
-    if options.rules.widens_columns {
-        for row in analysis.flat_rows() {
-            let times = [row.self_per_call, row.total_per_call].map(Option::unwrap_or_default);
-            most = [most[0].max(times[0]), most[1].max(times[1])];
-        }
-    }
-    most.map(|most| format!("{:.2}", Fixed(most)).len().max(OF_CALL))
+/// Returns a time of one call that follows from an estimated number of calls.
+pub(crate) fn estimated_time(time: f64) -> String {
+    format!("~{:.2}", Fixed(time))
 }
 
-fn columns(analysis: &Analysis<'_>, options: &Options, [own, all]: [usize; 2], out: &mut dyn Write) -> io::Result<()> {
+/// The width of the column of calls, and of each column of times for each call, in GNU's and the BSDs' layouts.
+const OF_CALL: usize = 8;
+
+/// The widths of the column of calls, and of the columns of times for each call: wide enough for the one call of `main`
+/// in nanoseconds. In GNU's and the BSDs' layouts, a number that is too wide moves the rest of its row.
+#[derive(Clone, Copy)]
+struct Widths {
+    calls: usize,
+    own: usize,
+    all: usize,
+}
+
+impl Widths {
+    fn new(analysis: &Analysis<'_>, options: &Options) -> Widths {
+        let mut most = [0.0_f64; 2];
+        let has_estimates = analysis.has_estimates();
+        if options.rules.widens_columns || has_estimates {
+            for row in analysis.flat_rows() {
+                let times = [row.self_per_call, row.total_per_call].map(Option::unwrap_or_default);
+                most = [most[0].max(times[0]), most[1].max(times[1])];
+            }
+        }
+        let mark = usize::from(has_estimates);
+        let [own, all] = most.map(|most| (format!("{:.2}", Fixed(most)).len() + mark).max(OF_CALL));
+        let estimates = analysis.flat_rows().filter_map(|row| row.estimate).filter(|_| has_estimates);
+        Widths { calls: estimates::width(estimates).max(OF_CALL), own, all }
+    }
+}
+
+fn columns(analysis: &Analysis<'_>, options: &Options, widths: Widths, out: &mut dyn Write) -> io::Result<()> {
     let dimension = String::from_utf8_lossy(analysis.clock.dimension.as_bytes());
     let unit = unit(analysis);
     let (blank, error) =
         if options.errors { (format!(" {:1$}", "", errors::WIDTH), "   error") } else { (String::new(), "") };
-    let (more, still_more) = (own - OF_CALL, all - OF_CALL);
+    let Widths { calls, own, all } = widths;
+    let (more, still_more) = (calls - OF_CALL + own - OF_CALL, all - OF_CALL);
     writeln!(
         out,
         "  %   cumulative   self  {blank}        {:more$}    self {:still_more$}    total           ",
@@ -112,7 +136,7 @@ fn columns(analysis: &Analysis<'_>, options: &Options, [own, all]: [usize; 2], o
     )?;
     writeln!(
         out,
-        "{:>5} {dimension:>9.9}  {dimension:>8.8}{error} {:>8} {unit:>own$.8} {unit:>all$.8}  {:8}",
+        "{:>5} {dimension:>9.9}  {dimension:>8.8}{error} {:>calls$} {unit:>own$.8} {unit:>all$.8}  {:8}",
         "time", "calls", "name"
     )
 }

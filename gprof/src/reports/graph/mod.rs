@@ -7,6 +7,7 @@ mod table;
 mod text;
 
 use super::doubts::range;
+use super::estimates;
 use super::report::{Need, Report, Value};
 use super::writer::Writer;
 use crate::error::Error;
@@ -62,7 +63,8 @@ pub fn write_index(analysis: &Analysis<'_>, writer: &mut Writer<'_>) -> Result<(
 fn entry<'a>(analysis: &Analysis<'_>, node: Node) -> Record<'a> {
     let lines = analysis.entry(node);
     let is_measured = analysis.stacks().is_some();
-    let line = |of: &EntryLine| line(of, is_measured);
+    let has_estimates = analysis.has_estimates();
+    let line = |of: &EntryLine| line(of, is_measured, has_estimates);
     let of = |is: fn(LineKind) -> bool| lines.iter().filter(move |entry| is(entry.kind)).map(line);
     let (number, _) = analysis.entry_number(node);
     let mut record = vec![("number", u64::from(number).into()), ("percent", analysis.percent(node).into())];
@@ -72,7 +74,7 @@ fn entry<'a>(analysis: &Analysis<'_>, node: Node) -> Record<'a> {
     record
 }
 
-fn line<'a>(line: &EntryLine, is_measured: bool) -> Record<'a> {
+fn line<'a>(line: &EntryLine, is_measured: bool, has_estimates: bool) -> Record<'a> {
     let (function, cycle) = match line.endpoint {
         Endpoint::Function(id) => (Some(id.index()), None),
         Endpoint::Cycle(at) => (None, Some(at + 1)),
@@ -84,16 +86,20 @@ fn line<'a>(line: &EntryLine, is_measured: bool) -> Record<'a> {
         Calls::Total { outer, inner } => (Some(outer), None, Some(inner)),
         Calls::Part { some, all } => (Some(some), Some(all), None),
     };
+    let (is_counted, is_one) = (line.estimate.is_none(), line.more_estimate.is_none());
     let (self_time, children) = line.times.unzip();
     let mut record = vec![
         ("function", function.into()),
         ("cycle", cycle.into()),
         ("self", self_time.into()),
         ("children", children.into()),
-        ("calls", calls.into()),
-        ("calls_of", calls_of.into()),
-        ("self_calls", self_calls.into()),
+        ("calls", calls.filter(|_| is_counted).into()),
+        ("calls_of", calls_of.filter(|_| is_counted).into()),
+        ("self_calls", self_calls.filter(|_| is_one).into()),
     ];
+    if has_estimates {
+        record.extend(estimates::fields(line.estimate));
+    }
     if is_measured {
         let known = |error: f64| Some(error).filter(|error| *error != 0.0).into();
         record.push(("self_error", known(line.error)));

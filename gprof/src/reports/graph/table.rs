@@ -10,7 +10,7 @@ use crate::model::Analysis;
 use crate::model::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::question::options::Options;
 use crate::reports::graph::numbered_names::NumberedNames;
-use crate::reports::graph::text::granularity;
+use crate::reports::graph::text::{estimated_calls, granularity};
 use crate::reports::table::cells::Cells;
 use crate::reports::table::drawing::{Frame, Pass, RowSink, RowStyle, STRONG, draw};
 use crate::reports::table::more;
@@ -39,6 +39,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
     more::render(analysis.graph_entries().left_out.count, "function", options, out)?;
     explanations::explain(&explanations::graph(analysis.stacks().is_some()), options, out)?;
+    explanations::explain_estimates(analysis, options, out)?;
     explanations::explain_doubts(analysis.has_doubts(), options, out)
 }
 
@@ -92,7 +93,10 @@ impl Rows<'_, '_> {
         if self.options.errors && self.analysis.stacks().is_some() {
             cells.text(&errors::text(line.children_error));
         }
-        cells.cell(|columns| calls(line.calls, columns));
+        match estimated_calls(line) {
+            Some((some, others)) => cells.text(&(some + &others)),
+            None => cells.cell(|columns| calls(line.calls, columns)),
+        }
         let known = match line.endpoint {
             Endpoint::Function(id) if line.range.is_none() => Some(&self.widths[id.index()]),
             _ => None,

@@ -10,7 +10,7 @@ use crate::program::symbols::functions::FunctionId;
 use crate::question::options::Options;
 use crate::reports::columns::Columns;
 use crate::reports::number::{Fixed, General};
-use crate::reports::{doubts, errors, explanations, names, on_demand, stacks};
+use crate::reports::{doubts, errors, estimates, explanations, names, on_demand, stacks};
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let explanation = explanations::graph(analysis.stacks().is_some());
@@ -21,7 +21,8 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         (false, false) => "\t\t     Call graph (explanation follows)\n\n",
     };
     out.write_all(title.as_bytes())?;
-    header(analysis, options, out)?;
+    let called = Called::new(analysis);
+    header(analysis, options, called, out)?;
     // The BSDs use a wider column for the time of called functions, and put empty lines between entries.
     let (children, separator) = if options.traditional {
         (11, "\n-----------------------------------------------\n\n")
@@ -29,7 +30,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         (7, "-----------------------------------------------\n")
     };
     let numbered_names = NumberedNames::new(analysis);
-    let lines = Lines { analysis, options, numbered_names, children };
+    let lines = Lines { analysis, options, numbered_names, children, called };
     let mut columns = Columns::default();
     for node in &analysis.graph_entries().shown {
         for line in analysis.entry(*node) {
@@ -42,12 +43,43 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         return Ok(());
     }
     explanations::explain(&explanation, options, out)?;
+    explanations::explain_estimates(analysis, options, out)?;
     explanations::explain_doubts(analysis.has_doubts(), options, out)
 }
 
-fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+fn header(analysis: &Analysis<'_>, options: &Options, called: Called, out: &mut dyn Write) -> io::Result<()> {
     granularity(analysis, out)?;
-    out.write_all(if options.traditional { TRADITIONAL_COLUMNS } else { COLUMNS })
+    let columns = if options.traditional { TRADITIONAL_COLUMNS } else { COLUMNS };
+    // The title stands in the middle of its column.
+    let [before, behind] = [called.some, called.others].map(|width| " ".repeat(width - Called::LEAST));
+    for (at, part) in columns.split("called").enumerate() {
+        if at > 0 {
+            let end = part.find("  ").unwrap_or(0);
+            let (title, rest) = part.split_at(end);
+            write!(out, "{before}called{title}{behind}{rest}")?;
+        } else {
+            out.write_all(part.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// The widths of the numbers of calls, in front of a slash or a plus and behind it.
+#[derive(Clone, Copy)]
+struct Called {
+    some: usize,
+    others: usize,
+}
+
+impl Called {
+    /// The widths without estimates.
+    const LEAST: usize = 7;
+
+    fn new(analysis: &Analysis<'_>) -> Called {
+        let all = || analysis.graph().estimates().all().copied();
+        let alone = all().map(|estimate| estimates::number(&estimate).len()).max().unwrap_or(0);
+        Called { some: estimates::width(all()).max(Called::LEAST), others: alone.max(Called::LEAST) }
+    }
 }
 
 /// Writes what one sample stands for.
@@ -71,9 +103,9 @@ pub(crate) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::R
     out.write_all(b"\n")
 }
 
-const COLUMNS: &[u8] = b"index % time    self  children    called     name\n";
+const COLUMNS: &str = "index % time    self  children    called     name\n";
 
-const TRADITIONAL_COLUMNS: &[u8] = b"\x20                                 called/total       parents \n\
+const TRADITIONAL_COLUMNS: &str = "\x20                                 called/total       parents \n\
 index  %time    self descendants  called+self    name    \tindex\n\
 \x20                                 called/total       children\n\n";
 
@@ -83,6 +115,7 @@ struct Lines<'a, 'data> {
     numbered_names: NumberedNames,
     /// The width of the column for the time of called functions.
     children: usize,
+    called: Called,
 }
 
 impl Lines<'_, '_> {
@@ -98,7 +131,10 @@ impl Lines<'_, '_> {
             LineKind::Caller | LineKind::Callee => columns.blanks(12),
         }
         self.times(line, columns);
-        calls(line.calls, columns);
+        match estimated_calls(line) {
+            Some((some, others)) => self.called.estimates(&some, &others, columns),
+            None => self.called.counts(line.calls, columns),
+        }
         // The name of the entry's own function is less indented.
         columns.blanks(if matches!(line.kind, LineKind::Primary(_)) { 1 } else { 5 });
         match line.endpoint {
@@ -171,21 +207,47 @@ impl Lines<'_, '_> {
     }
 }
 
-fn calls(calls: Calls, columns: &mut Columns) {
-    let (some, sign, others) = match calls {
-        Calls::None => return columns.blanks(16),
-        Calls::WithinCycle(calls) | Calls::Total { outer: calls, inner: 0 } => {
-            columns.blanks(1);
-            columns.right(calls, 7);
-            return columns.blanks(8);
-        }
-        Calls::Total { outer, inner } => (outer, b"+", inner),
-        Calls::Part { some, all } => (some, b"/", all),
+/// Returns the estimates of a line, if it has any, in front of a slash or a plus, and behind, with the sign.
+pub(super) fn estimated_calls(line: &EntryLine) -> Option<(String, String)> {
+    let (estimate, more) = (Some(line.estimate?), line.more_estimate);
+    let is_of_function = matches!((line.kind, line.calls), (LineKind::Primary(_), _) | (_, Calls::Total { .. }));
+    if matches!(line.calls, Calls::Total { inner: 1.., .. }) {
+        // Other runs counted the calls of the function by itself.
+        return None;
+    }
+    let others = match more {
+        Some(by_itself) if is_of_function => format!("+{}", estimates::number(&by_itself)),
+        // Without an interval there is no number to be a part of another one.
+        Some(all) if estimate.is_some_and(|some| some.interval.is_some()) => format!("/{}", estimates::number(&all)),
+        _ => String::new(),
     };
-    columns.blanks(1);
-    columns.right(some, 7);
-    columns.text(sign);
-    columns.left(others, 7);
+    Some((estimates::cell(estimate), others))
+}
+
+impl Called {
+    /// Writes counted calls.
+    fn counts(self, calls: Calls, columns: &mut Columns) {
+        let (some, sign, others) = match calls {
+            Calls::None => return columns.blanks(2 + self.some + self.others),
+            Calls::WithinCycle(calls) | Calls::Total { outer: calls, inner: 0 } => {
+                columns.blanks(1);
+                columns.right(calls, self.some);
+                return columns.blanks(1 + self.others);
+            }
+            Calls::Total { outer, inner } => (outer, b"+", inner),
+            Calls::Part { some, all } => (some, b"/", all),
+        };
+        columns.blanks(1);
+        columns.right(some, self.some);
+        columns.text(sign);
+        columns.left(others, self.others);
+    }
+
+    /// Writes estimated calls.
+    fn estimates(self, some: &str, others: &str, columns: &mut Columns) {
+        let (some_width, width) = (1 + self.some, 1 + self.others);
+        columns.text(format!("{some:>some_width$}{others:width$}").as_bytes());
+    }
 }
 
 #[cfg(test)]
@@ -196,7 +258,7 @@ mod tests {
     fn calls_of_itself_stand_behind_a_plus() {
         let text = |outer, inner| {
             let (mut columns, mut out) = (Columns::default(), Vec::new());
-            calls(Calls::Total { outer, inner }, &mut columns);
+            Called { some: 7, others: 7 }.counts(Calls::Total { outer, inner }, &mut columns);
             columns.take(&mut out).unwrap();
             String::from_utf8(out).unwrap()
         };

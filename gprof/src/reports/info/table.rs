@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use gmon::Profile;
 
-use super::text::{calls, histogram_text, identity, image_text};
+use super::text::{calls, has_intervals, histogram_text, identity, image_text};
 use crate::reports::number::counted;
 use crate::reports::on_demand;
 use crate::reports::table::cells::{Cells, printable};
@@ -115,10 +115,15 @@ pub(crate) fn side(side: &SideInfo, frame: Frame, out: &mut dyn Write) -> io::Re
             rows.push(row(place, &count.to_string()));
         }
     }
-    if let Some(calls) = &side.on_demand {
+    if let Some(calls) = side.on_demand.as_ref().filter(|calls| has_intervals(side, calls)) {
         let (time, intervals) = on_demand::intervals(calls);
         rows.push(row("calls on demand", &format!("during {time}")));
         rows.extend(intervals.iter().map(|interval| row("", interval)));
+    }
+    if let Some(estimates) = &side.estimates {
+        let (line, selections) = on_demand::of_side(estimates);
+        rows.push(row("estimated calls", &format!("from {line}")));
+        rows.extend(selections.iter().map(|selection| row("", selection)));
     }
     if !side.threads.is_empty() {
         let threads = side.threads.iter().fold(0_u64, |sum, thread| sum.saturating_add(thread.threads));

@@ -9,7 +9,7 @@ use crate::reports::on_demand;
 use crate::sink::text::ascii;
 use crate::sources::contents::Content;
 use crate::sources::profile_file::FileInfo;
-use crate::sources::side_info::{SideInfo, SideObject};
+use crate::sources::side_info::{SideInfo, SideObject, SideOnDemand};
 
 /// Writes the records in each profile. `tells_form`: the form of each, and how it was found.
 pub(crate) fn render(files: &[FileInfo], tells_form: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -112,10 +112,15 @@ pub(crate) fn render_side(side: &SideInfo, out: &mut dyn Write) -> io::Result<()
             writeln!(out, "\t{} {place}", counted(count, "sample"))?;
         }
     }
-    if let Some(calls) = &side.on_demand {
+    if let Some(calls) = side.on_demand.as_ref().filter(|calls| has_intervals(side, calls)) {
         let (time, intervals) = on_demand::intervals(calls);
         writeln!(out, "\tcalls counted on demand, during {time}")?;
         intervals.iter().try_for_each(|interval| writeln!(out, "\t\t{interval}"))?;
+    }
+    if let Some(estimates) = &side.estimates {
+        let (line, selections) = on_demand::of_side(estimates);
+        writeln!(out, "\tcalls estimated from {line}")?;
+        selections.iter().try_for_each(|selection| writeln!(out, "\t\t{selection}"))?;
     }
     if !side.threads.is_empty() {
         let threads = side.threads.iter().fold(0_u64, |sum, thread| sum.saturating_add(thread.threads));
@@ -128,6 +133,11 @@ pub(crate) fn render_side(side: &SideInfo, out: &mut dyn Write) -> io::Result<()
         writeln!(out, "\t{} without a whole stack: {reason}", counted(*ticks, "sample"))?;
     }
     Ok(())
+}
+
+/// Whether calls were counted in intervals, and not only in the windows of estimates.
+pub(super) fn has_intervals(side: &SideInfo, calls: &SideOnDemand) -> bool {
+    side.estimates.is_none() || !calls.intervals.is_empty()
 }
 
 /// Returns what tells an object from other builds.

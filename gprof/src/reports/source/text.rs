@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use crate::model::ordered::Ordered;
 use crate::question::options::Options;
-use crate::reports::number::Fixed;
+use crate::reports::estimates;
+use crate::reports::number::{Fixed, counted};
 use crate::reports::source::annotate::{AnnotatedFile, Label, Times};
 
 /// The width of the counts.
@@ -32,6 +33,7 @@ pub(crate) fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Writ
         }
         match label {
             Label::NoCode | Label::Uncounted => write!(out, "{:WIDTH$}", "")?,
+            Label::Estimated(estimate) => write!(out, "{:>WIDTH$}", format!("{} -> ", estimates::short(estimate)))?,
             Label::Counts(counts) if is_rare(counts) => write!(out, "{:>WIDTH$}", "##### -> ")?,
             Label::Counts(counts) => {
                 let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
@@ -73,6 +75,11 @@ fn summary(file: &AnnotatedFile, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{percent:9.2}   Percent of the file executed")?;
     writeln!(out, "\n{:9}   Total number of line executions", file.calls)?;
     writeln!(out, "{:9.2}   Average executions per line", Fixed(average))?;
+    let estimated = file.lines().filter(|(_, label)| matches!(label, Label::Estimated(_))).count();
+    if estimated > 0 {
+        let lines = counted(estimated as u64, "line");
+        writeln!(out, "\nThe calls of {lines} are estimates (~), which these numbers do not contain.")?;
+    }
     match &file.times {
         None => Ok(()),
         Some(times) => {

@@ -62,7 +62,8 @@ fn lines(analysis: &Analysis<'_>, files: &[FileInfo]) -> Vec<Line> {
     // A line about limits is needed only if a limit left something out.
     lines.extend(limited(analysis).into_iter().filter(|line| line.is_notable));
     lines.push(count(saturated as u64, "bins at the limit of their counters: samples may be missing", 0));
-    lines.push(Line { is_notable: true, ..count(stats.calls, "calls", 0) });
+    let calls = if analysis.has_estimates() { "calls, without estimated calls" } else { "calls" };
+    lines.push(Line { is_notable: true, ..count(stats.calls, calls, 0) });
     lines.extend([
         count(stats.from_outside, "of them from outside of the program's functions", 0),
         count(stats.to_outside, "of them to outside of the program's functions", 0),

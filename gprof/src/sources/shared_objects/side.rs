@@ -7,7 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use gmon::Arc;
-use gmon::side_file::{Call, Calls, Identity, KERNEL, Kind, Object, PROGRAM, Samples, SideFile, function_addresses};
+use gmon::side_file::{
+    Call, Calls, Estimates, Identity, KERNEL, Kind, Object, PROGRAM, Samples, SideFile, function_addresses,
+};
 
 use super::counts::{ObjectCounts, RunCounts, RunObject, SparseProfile};
 use crate::program::image::{self, files};
@@ -187,13 +189,15 @@ impl Sorting {
     }
 }
 
-/// The numbers of objects with samples, calls, or calling contexts.
+/// The numbers of objects with samples, calls, estimates of calls, or calling contexts.
 fn used(side: &SideFile) -> BTreeSet<u32> {
     let samples = side.samples().iter().map(Samples::object);
     let calls = side.calls().iter().flat_map(Calls::calls);
     let calls = calls.flat_map(|call| [call.caller.object, call.callee.object]);
+    let estimates = side.estimates().into_iter().flat_map(Estimates::rows);
+    let estimates = estimates.flat_map(|row| [Some(row.callee.object), row.caller.map(|caller| caller.object)]);
     let mut contexts: Vec<u32> = side.contexts().nodes().iter().map(|node| node.place().object).collect();
     contexts.sort_unstable();
     contexts.dedup();
-    samples.chain(calls).chain(contexts).collect()
+    samples.chain(calls).chain(estimates.flatten()).chain(contexts).collect()
 }

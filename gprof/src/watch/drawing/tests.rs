@@ -19,7 +19,7 @@ fn ids() -> Vec<FunctionId> {
 fn moment(counts: [(f64, f64, u64); 5], has_stacks: bool) -> Moment {
     let function = |(id, (own, inclusive, calls))| {
         let inclusive = has_stacks.then_some(inclusive);
-        FunctionCounts { id, own, inclusive, calls }
+        FunctionCounts { id, own, inclusive, calls, is_estimated: false }
     };
     let total = counts.iter().map(|(own, ..)| own).sum();
     Moment { functions: ids().into_iter().zip(counts).map(function).collect(), total, samples: 100.0 * total }

@@ -11,19 +11,26 @@
 //! * `lines`: finds source files in line information; `source_files`: the source files of the functions of an object
 //! * `sites`: the functions of an object with room; `region`: the memory of the thunks; `modules`: the loaded objects
 //! * `changes`: changes much code in few system calls; `intervals`: when calls were counted
-//! * `refusal`: why nothing was changed; `switching`: what each request changes
+//! * `plan`: when windows open; `ratio`: arithmetic; `estimates`: what windows have seen
+//! * `windows`: the calls of windows; `refusal`: why nothing was changed; `switching`: what each request changes;
+//!   `stepping`: what each tick changes
 
 mod changes;
+mod estimates;
 mod intervals;
 mod lines;
 mod modules;
 mod object_file;
 mod patterns;
+mod plan;
+mod ratio;
 mod refusal;
 mod region;
 mod sites;
 mod source_files;
+mod stepping;
 pub(crate) mod switching;
+pub(crate) mod windows;
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -33,11 +40,11 @@ use super::moncontrol::{current, is_ours};
 use super::watched_signal::WatchedSignal;
 use super::writing_thread::exclusively;
 use crate::file::one_writer::NOBODY;
-use crate::mcount;
 use crate::message::say;
 use crate::os::{CHANGES_CODE, SignalInfo, a_moment};
 use crate::state::{Inherited, Reset, resets};
 use crate::text::Text;
+use crate::{file, mcount};
 use refusal::{Refusal, report};
 pub(crate) use switching::set_counter;
 use switching::{Request, has_closed, has_counter, state, state_or_new};
@@ -67,9 +74,22 @@ unsafe extern "C" fn gmon_calls(on: c_int, pattern: *const c_char) -> c_int {
     handle(if on != 0 { Request::On(list) } else { Request::Off(list) })
 }
 
-/// Begins to count the calls of the functions that a list of patterns selects. Called at start-up.
-pub(crate) fn switch_on(list: &[u8]) {
-    handle(Request::Start(list));
+/// Which calls are counted from the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Demand<'a> {
+    /// All calls of the functions that a list of patterns selects; an empty list selects all functions.
+    All(&'a [u8]),
+    /// The calls of these functions in windows that cover this part of the time, in millionths.
+    InWindows(u64, &'a [u8]),
+}
+
+/// Begins to count calls. Called at start-up.
+pub(crate) fn switch_on(demand: Demand<'_>) {
+    match demand {
+        Demand::All(list) => handle(Request::Start(list)),
+        Demand::InWindows(..) if file::is_live() => report(Refusal::Live),
+        Demand::InWindows(share, list) => handle(Request::Windows(share, list)),
+    };
 }
 
 /// Installs the handler that switches the counting at each signal.
@@ -159,12 +179,8 @@ fn attempt(request: Request<'_>) -> Result<(), Option<Refusal<'_>>> {
     for _ in 0..MOMENTS {
         let mut result = None;
         let has_run = exclusively(NOBODY, &mut || {
-            IS_CHANGING.store(true, SeqCst);
-            if has_lock || CLOSING.load(SeqCst) == 0 {
-                // SAFETY: one thread at a time is here, and zeros are valid.
-                result = Some(unsafe { &mut *state }.handle(request).map_err(Some));
-            }
-            IS_CHANGING.store(false, SeqCst);
+            // SAFETY: one thread at a time is here, and zeros are valid.
+            change(has_lock, || result = Some(unsafe { &mut *state }.handle(request).map_err(Some)));
         });
         match result {
             Some(result) => return result,
@@ -174,6 +190,26 @@ fn attempt(request: Request<'_>) -> Result<(), Option<Refusal<'_>>> {
         }
     }
     Err(Some(Refusal::Closing))
+}
+
+/// Whether a tick may change code: the process is profiled, and this thread is not closing an object.
+fn may_change() -> bool {
+    current().is_some() && is_ours() && !mcount::is_closing()
+}
+
+/// Changes code by `work`, unless an object is being closed. Called in the thread that may write the file.
+fn change_now(work: impl FnOnce()) {
+    change(false, work);
+}
+
+/// Changes code by `work`, unless another thread is closing an object and this thread does not have the dynamic
+/// linker's lock.
+fn change(has_lock: bool, work: impl FnOnce()) {
+    IS_CHANGING.store(true, SeqCst);
+    if has_lock || CLOSING.load(SeqCst) == 0 {
+        work();
+    }
+    IS_CHANGING.store(false, SeqCst);
 }
 
 /// Says that this thread will call the C library's `dlclose`, and waits until no other thread changes code.
@@ -186,12 +222,21 @@ pub(crate) fn begin_closing() {
         }
         a_moment();
     }
+    if let Some(state) = state().filter(|_| windows::are_planned() && is_ours()) {
+        // The code of the object may be gone when the window would close.
+        // SAFETY: memory that is never freed, and one thread at a time is here.
+        exclusively(NOBODY, &mut || unsafe { &mut *state }.close_early());
+    }
 }
 
 /// Undoes [`begin_closing`].
 #[allow(dead_code, reason = "not all systems close objects")]
 pub(crate) fn end_closing() {
     has_closed();
+    if windows::are_planned() && is_ours() {
+        // A window opens at a tick, which does not look: it would change the code of the next object at this place.
+        let _ = attempt(Request::Look);
+    }
     // A fork child begins at 0, even inside `dlclose`.
     let _ = CLOSING.fetch_update(SeqCst, SeqCst, |threads| threads.checked_sub(1));
 }

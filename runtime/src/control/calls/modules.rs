@@ -83,6 +83,16 @@ impl Modules {
         self.all.iter_mut().take(self.number).filter(|module| module.is_loaded)
     }
 
+    /// Whether a loaded object has a function with room whose calls have this run-time address.
+    pub(super) fn has_site(&self, pc: usize) -> bool {
+        let loaded = self.all.iter().take(self.number).filter(|module| module.is_loaded);
+        let mut there = loaded.filter(|module| (module.code.0..module.code.1).contains(&pc));
+        there.any(|module| {
+            let address = pc.wrapping_sub(module.bias);
+            module.sites.all().binary_search_by_key(&address, |site| site.room.body(site.record)).is_ok()
+        })
+    }
+
     /// Passes the functions in the selection `bit` to `each`, as the number of the object and the link-time address, in
     /// ascending order.
     pub(super) fn each_selected(&self, bit: u32, mut each: impl FnMut(usize, usize)) {

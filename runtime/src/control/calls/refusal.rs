@@ -24,6 +24,12 @@ pub(super) enum Refusal<'a> {
     Closing,
     /// The list of objects cannot be read.
     NoObjects(Errno),
+    /// Calls are counted in windows.
+    Windows,
+    /// The sampler sends no signal at each sample, or samples another clock.
+    NoTicks,
+    /// The process counts in its file.
+    Live,
     /// The code could not be changed.
     Forbidden(Errno),
 }
@@ -64,6 +70,9 @@ pub(super) fn text<const N: usize>(refusal: Refusal<'_>, line: &mut Text<N>) {
         Refusal::ListTooLong => alone(b"the list of patterns is too long"),
         Refusal::TooManyLists => alone(b"there were too many different lists of patterns"),
         Refusal::NoMemory => alone(b"no memory near the program's code, or no permission to make code there"),
+        Refusal::Windows => alone(b"GMON_CALLS has chosen windows, in which calls are counted"),
+        Refusal::NoTicks => alone(b"windows need GMON_CLOCK=cpu and GMON_SAMPLER=timer"),
+        Refusal::Live => alone(b"windows are not possible with GMON_LIVE=1"),
         Refusal::Closing => alone(b"another thread is closing an object"),
         Refusal::NoObjects(error) => return push_error(line, &[WHAT, b"cannot read the list of objects"], error),
         Refusal::Forbidden(error) => return push_error(line, &[WHAT, b"cannot change the program's code"], error),

@@ -7,7 +7,7 @@ use core::sync::atomic::{
 };
 
 use gmon::encode::side_file::SelectionEncoder;
-use gmon::layout::side_file::SELECTIONS;
+use gmon::layout::side_file::{ESTIMATES, SELECTIONS};
 
 use super::super::{clock, merge};
 use super::changes::{Changes, Piece};
@@ -16,6 +16,7 @@ use super::modules::{Look, Modules};
 use super::patterns;
 use super::refusal::{COMPRESSED, Refusal};
 use super::source_files::Lines;
+use super::windows::Windows;
 use crate::arch::entry_room::{STEPS_OFF, STEPS_ON};
 use crate::file::side_file::{self, on_demand};
 use crate::file::writer::Writer;
@@ -23,9 +24,11 @@ use crate::kernel;
 use crate::message::say;
 use crate::objects;
 use crate::os::{Errno, MapsRoom, OwnCode, OwnMemory, map, synchronize};
+use crate::samples::bins;
 use crate::samples::outside_text::count_while_counting_calls;
 use crate::state::{Inherited, Reset, resets};
 use crate::text::Text;
+use crate::unwind::thunks;
 
 /// All that is known of calls on demand. Zeros if nothing is known.
 pub(super) struct State {
@@ -39,6 +42,7 @@ pub(super) struct State {
     wanted: usize,
     /// What [`Request::Borrow`] has switched on, and what was before.
     borrowed: Borrowed,
+    pub(super) windows: Windows,
 }
 
 /// A selection that is switched on for somebody who gives it back. Each number is that of a selection and 1; 0 for
@@ -69,6 +73,9 @@ pub(super) enum Request<'a> {
     On(&'a [u8]),
     /// As `On`, before the program begins.
     Start(&'a [u8]),
+    /// Count the calls of the functions that a list of patterns selects in windows that cover this part of the time, in
+    /// millionths.
+    Windows(u64, &'a [u8]),
     /// Do not count the calls of the functions that a list of patterns selects; an empty list selects all.
     Off(&'a [u8]),
     /// Switch off what is on; otherwise, switch on what was on last.
@@ -102,6 +109,14 @@ pub(crate) fn set_counter(counter: usize) {
     COUNTER.store(counter, Relaxed);
 }
 
+/// Whether the instruction at an address counts calls: in a thunk, at a jump to one, or in the code that
+/// thunks call.
+pub(super) fn counts_at(pc: usize) -> bool {
+    /// The length of the code that thunks call, or more, in bytes.
+    const LENGTH: usize = 320;
+    thunks::owner_of_interrupted(pc, || bins::covers(pc)) != pc || pc.wrapping_sub(COUNTER.load(Relaxed)) < LENGTH
+}
+
 /// Whether thunks have code that they can call.
 pub(super) fn has_counter() -> bool {
     COUNTER.load(Relaxed) != 0
@@ -114,15 +129,16 @@ pub(super) fn has_closed() {
 }
 
 /// Writes when and which calls were counted, and the samples meanwhile. Called by the thread that may write the file.
-fn put(out: &mut Writer) {
+pub(super) fn put(out: &mut Writer) {
     // SAFETY: null, or memory that is never freed; this thread excludes all others.
-    let Some(state) = (unsafe { STATE.load(SeqCst).as_ref() }) else { return };
+    let Some(state) = (unsafe { STATE.load(SeqCst).as_mut() }) else { return };
+    state.windows.say_lost();
     let (modules, intervals, now) = (&state.modules, &state.intervals, clock::now());
     out.part(SELECTIONS, |out| {
         for selection in 0..intervals.number_of_selections() {
             let mut number = 0;
             intervals.each(selection, now, |_| number += 1);
-            if number == 0 {
+            if number == 0 && state.windows.selection() != Some(selection) {
                 continue;
             }
             let bit = 1 << selection;
@@ -140,6 +156,9 @@ fn put(out: &mut Writer) {
             });
         }
     });
+    if state.windows.is_some() {
+        out.required_part(ESTIMATES, |out| state.windows.put(out));
+    }
     side_file::put_elapsed(out, now);
     // SAFETY: this is the thread that may write the file.
     side_file::put_counted_samples(out, unsafe { merge::counted_samples() });
@@ -150,6 +169,7 @@ impl State {
     /// whether another thread of the parent may have been changing the code at the fork.
     pub(super) fn restart(&mut self, was_changing: bool) {
         self.intervals.restart();
+        self.restart_windows();
         if was_changing {
             self.repair();
         }
@@ -166,15 +186,21 @@ impl State {
     fn switch<'a>(&mut self, request: Request<'a>, memory: &OwnMemory) -> Result<(), Refusal<'a>> {
         let current = self.intervals.current();
         match (request, current) {
+            (Request::Windows(share, list), _) => {
+                let selection = self.selected(list, memory)?;
+                self.begin_windows(selection, share)
+            }
+            (Request::Look, None) => {
+                if let Some(selection) = self.windows.selection() {
+                    self.look(memory);
+                    self.select(selection, memory);
+                }
+                Ok(())
+            }
+            _ if self.windows.is_some() => Err(Refusal::Windows),
             (Request::Start(list) | Request::On(list), _) => {
                 let is_start = matches!(request, Request::Start(_));
-                let look = self.look(memory);
-                let selection = self.intervals.selection(list, None)?;
-                self.select(selection, memory);
-                self.latest = selection + 1;
-                if !self.has_functions(selection) {
-                    return Err(self.why_none(look, list));
-                }
+                let selection = self.selected(list, memory)?;
                 self.count(selection, is_start, memory)
             }
             (Request::Borrow(list), _) => self.borrow(list, memory),
@@ -191,7 +217,7 @@ impl State {
                 }
             }
             (Request::Off(_) | Request::Toggle, Some(_)) => self.switch_off(memory),
-            (Request::Off(_) | Request::Look, None) => Ok(()),
+            (Request::Off(_), None) => Ok(()),
             (Request::Toggle, None) => {
                 let look = self.look(memory);
                 let selection = match self.latest.checked_sub(1) {
@@ -211,6 +237,20 @@ impl State {
                 self.apply(Some(current), memory).map_err(Refusal::Forbidden)
             }
         }
+    }
+
+    /// The selection of a list of patterns, which has functions.
+    fn selected<'a>(&mut self, list: &'a [u8], memory: &OwnMemory) -> Result<usize, Refusal<'a>> {
+        let look = self.look(memory);
+        let selection = self.intervals.selection(list, None)?;
+        self.select(selection, memory);
+        self.latest = selection + 1;
+        if self.has_functions(selection) { Ok(selection) } else { Err(self.why_none(look, list)) }
+    }
+
+    /// Whether the calls of the function at a run-time address can be counted on demand.
+    pub(super) fn has_site(&self, pc: usize) -> bool {
+        self.modules.has_site(pc)
     }
 
     /// Counts the calls that a list of patterns selects, and remembers what was before.
@@ -368,7 +408,7 @@ impl State {
     }
 
     /// Changes the code so that the calls of a selection are counted, and no others.
-    fn apply(&mut self, selection: Option<usize>, memory: &OwnMemory) -> Result<(), Errno> {
+    pub(super) fn apply(&mut self, selection: Option<usize>, memory: &OwnMemory) -> Result<(), Errno> {
         const TRIES: u32 = 3;
         self.wanted = selection.map_or(0, |selection| selection + 1);
         let bit = selection.map_or(0, |selection| 1 << selection);

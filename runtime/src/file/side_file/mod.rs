@@ -22,7 +22,7 @@ use super::{live, names, stale, successor};
 pub(crate) use counts::{has_contents, place, put_counted_samples};
 pub(crate) use header::Of;
 pub(crate) use live_file::{describe_mappings, describe_objects};
-pub(crate) use run::{Sampled, put_elapsed, remember as remember_run, set_rank, set_sampler};
+pub(crate) use run::{Sampled, gets_ticks, put_elapsed, remember as remember_run, set_rank, set_sampler};
 #[allow(unused_imports, reason = "not all systems pass the words to the runtime")]
 pub(crate) use run::{add_counted_time, counted_time, remember_command};
 

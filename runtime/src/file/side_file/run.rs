@@ -83,6 +83,13 @@ pub(crate) fn set_sampler(sampler: Sampled) {
     SAMPLER.store(sampler as u32, Relaxed);
 }
 
+/// Whether the process gets a signal at each sample.
+#[allow(dead_code, reason = "not all systems count calls on demand")]
+pub(crate) fn gets_ticks() -> bool {
+    let sampler = SAMPLER.load(Relaxed);
+    !run().is_wall && [Sampled::ByThread, Sampled::ByProcess].iter().any(|ticks| *ticks as u32 == sampler)
+}
+
 /// Sets the rank of the process in its MPI job.
 pub(crate) fn set_rank(rank: Option<u32>) {
     RANK.store(rank.unwrap_or(NO_RANK), Relaxed);

@@ -64,7 +64,9 @@ pub(crate) use maps::{
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
 pub use memory::{clear, map, unmap};
 pub(crate) use open_flags::O_RDWR;
-pub(crate) use own_code::{CHANGES_CODE, OwnCode, make_executable, map_at, open_object_file, steady_time, synchronize};
+pub(crate) use own_code::{
+    CHANGES_CODE, OwnCode, make_executable, map_at, open_object_file, steady_time, synchronize, thread_time,
+};
 pub(crate) use own_memory::OwnMemory;
 pub(crate) use process::{Executable, execute, raw_fork, raw_pdfork, raw_rfork};
 pub(crate) use profil::{count_samples, interval_timer, revive_interval_timer, set_interval_timer};

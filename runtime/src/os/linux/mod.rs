@@ -107,9 +107,9 @@ pub(crate) use thread::{
 };
 pub use thread::{a_moment, thread_id};
 pub(crate) use ticks::{NextHandler, threads_number};
-#[cfg(any(test, feature = "runtime"))]
-pub(crate) use timer::steady_time;
 pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval_timer, ticks_per_second, unix_time};
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) use timer::{steady_time, thread_time};
 
 /// Whether code may read the program's text.
 pub const IS_TEXT_READABLE: bool = true;

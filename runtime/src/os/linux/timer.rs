@@ -154,6 +154,12 @@ pub(crate) fn process_time() -> Option<u64> {
     clock_time(CLOCK_PROCESS_CPUTIME_ID).ok()
 }
 
+/// The CPU time that this thread has used, in nanoseconds; 0 if a seccomp filter hides the time.
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) fn thread_time() -> u64 {
+    clock_time(CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
+}
+
 /// The time since a moment in the past in nanoseconds, by a clock that nobody can set; 0 if a seccomp filter hides the
 /// time.
 #[cfg(any(test, feature = "runtime"))]

@@ -64,7 +64,9 @@ pub(crate) use memory::{
 };
 pub use memory::{clear, map, unmap};
 pub(crate) use open_flags::O_RDWR;
-pub(crate) use own_code::{CHANGES_CODE, OwnCode, make_executable, map_at, open_object_file, steady_time, synchronize};
+pub(crate) use own_code::{
+    CHANGES_CODE, OwnCode, make_executable, map_at, open_object_file, steady_time, synchronize, thread_time,
+};
 pub(crate) use own_memory::OwnMemory;
 pub(crate) use profil::{interval_timer, profil, revive_interval_timer, set_interval_timer};
 pub(crate) use promises::{may_create_files, pledge};

@@ -287,6 +287,12 @@ impl OwnCode {
 pub(crate) fn steady_time() -> u64 {
     loop {}
 }
+pub(crate) fn process_time() -> Option<u64> {
+    loop {}
+}
+pub(crate) fn thread_time() -> u64 {
+    loop {}
+}
 pub(crate) fn synchronize() {
     loop {}
 }

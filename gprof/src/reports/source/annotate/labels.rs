@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gmon::Block;
 
-use crate::model::Analysis;
+use crate::model::{Analysis, CallEstimate};
 use crate::program::symbols::functions::FunctionId;
 
 /// A line that has code.
@@ -28,6 +28,11 @@ impl CodeLine {
         CodeLine { calls: analysis.graph().calls(first), first, blocks, begins_inside }
     }
 
+    /// Returns whether estimates say that the line's function was called.
+    pub(super) fn is_seen(&self, analysis: &Analysis<'_>) -> bool {
+        analysis.graph().estimate(self.first).is_some_and(|estimate| estimate.seen > 0)
+    }
+
     /// Adds another piece of code, which must have a higher address.
     pub(super) fn add(&mut self, analysis: &Analysis<'_>, piece: FunctionId) {
         self.calls = self.calls.saturating_add(analysis.graph().calls(piece));
@@ -37,7 +42,7 @@ impl CodeLine {
 }
 
 /// The text in front of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Label {
     /// No text: the line has no code.
     NoCode,
@@ -45,6 +50,8 @@ pub enum Label {
     Uncounted,
     /// The execution counts of the line's blocks, in the order of addresses.
     Counts(Vec<u64>),
+    /// The estimated calls of the line's function, which nobody counted.
+    Estimated(CallEstimate),
 }
 
 /// Computes the labels of lines, one after the other.
@@ -67,6 +74,11 @@ impl Labels<'_, '_> {
 
     fn label(&mut self, code_line: &CodeLine) -> Label {
         let functions = &self.analysis.functions;
+        let is_named = functions.is_marked(code_line.first) || (self.all && !self.by_preceding_line);
+        let estimate = functions[code_line.first].called_as.and_then(|id| self.analysis.graph().estimate(id));
+        if let Some(estimate) = estimate.filter(|_| code_line.calls == 0 && code_line.blocks.is_empty()) {
+            return if is_named { Label::Estimated(estimate) } else { Label::Uncounted };
+        }
         if !self.by_preceding_line {
             let owner = functions[code_line.first].called_as;
             self.last = owner.map_or(0, |id| self.analysis.graph().calls(id));

@@ -112,7 +112,8 @@ pub fn annotate<'a>(
         files.entry(at).or_default();
     }
     let wanted = |lines: &BTreeMap<u32, CodeLine>, path: &[u8]| {
-        options.unused || lines.values().any(|known| known.calls != 0) || times.contains_key(path)
+        let is_called = |known: &CodeLine| known.calls != 0 || known.is_seen(analysis);
+        options.unused || lines.values().any(is_called) || times.contains_key(path)
     };
     let files = files.into_iter().rev().map(|(file, lines)| (paths[file], lines));
     let files: Vec<_> = files.filter(|(path, lines)| wanted(lines, path)).collect();

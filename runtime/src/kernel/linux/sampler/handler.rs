@@ -52,11 +52,11 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
     // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are valid.
     let (pc, info) = unsafe { (interrupted_pc(context), &*info) };
     if let Some(found) = info.timer_value().filter(|found| is_mark(*found)) {
-        requests::tick();
         if found == value(OF_RING) {
             if has_ring() {
                 ring::read(context);
             }
+            requests::tick(pc, 0);
             return 0;
         }
         if found == value(OF_FIRST_PERIOD) {
@@ -76,6 +76,7 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
         let ticks =
             if of == OF_PROCESS { account::OF_PROCESS.notice(expiries, pc) } else { clock::notice(expiries, pc) };
         samples::count(pc, ticks, Stack::Interrupted(context));
+        requests::tick(pc, ticks);
         return 0;
     }
     if signal == SAMPLING_SIGNAL {
