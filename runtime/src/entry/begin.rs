@@ -3,8 +3,9 @@
 use core::ffi::{CStr, c_char};
 
 use super::mcount;
-use crate::control::{self, Environment, attach, calls, settings, snapshot, strings};
-use crate::kernel;
+use crate::control::calls::{self, Demand};
+use crate::control::{self, Environment, attach, settings, snapshot, strings};
+use crate::kernel::{self, Sampler};
 use crate::message::remember_standard_error;
 use crate::os::{CHANGES_CODE, TAKES_REQUESTS, block_signals, reserve, set_blocked_signals};
 #[cfg(feature = "start")]
@@ -41,7 +42,11 @@ pub(super) unsafe fn begin(
     let blocked = block_signals();
     reserve();
     let directory = settings::configure(name, &environment);
-    let sampling = settings::sampling(&environment);
+    let (mut sampling, demand) = (settings::sampling(&environment), settings::calls(&environment));
+    if CHANGES_CODE && matches!(demand, Some(Demand::InWindows(..))) {
+        // Windows open and close in the handler of a tick, which the kernel's sampler does not call.
+        sampling.sampler.get_or_insert(Sampler::WITH_SIGNALS);
+    }
     // Only the file beside the profile can hold stacks. The sampler must know whether they are wanted.
     if !settings::tells_of_objects(&environment) {
         control::forget_outside();
@@ -66,7 +71,7 @@ pub(super) unsafe fn begin(
     if let Some(signal) = settings::calls_signal(&environment) {
         calls::watch(signal);
     }
-    if let Some(demand) = settings::calls(&environment) {
+    if let Some(demand) = demand {
         calls::switch_on(demand);
     }
     #[cfg(feature = "start")]

@@ -102,6 +102,7 @@ fn a_child_has_windows_of_its_own() {
     }
 }
 
+/// Every second run has a fault if a window may open between the end of `dlclose` and the look at the objects.
 #[test]
 fn objects_may_be_closed_between_windows() {
     let dynamic = format!("-Wl,--dynamic-list={}", library().join("on-demand.txt").display());
@@ -110,7 +111,7 @@ fn objects_may_be_closed_between_windows() {
     let program = Program::compile_with("cc", "windows-closers", "closers.c", &flags);
     let tells = library().join("gmon-shared.o");
     let program = with_objects(program, &[ROOM, tells.to_str().unwrap()]);
-    quiet(&program.command(&["4", "100"]).env("GMON_CALLS", "50%").output().unwrap());
+    quiet(&program.command(&["4", "1500"]).env("GMON_CALLS", "50%").env("GMON_HZ", "250").output().unwrap());
     assert_eq!(calls(&program.profile(), program.symbols()), BTreeMap::new());
     estimates(&program.directory.join("gmon.out"));
 }
@@ -123,11 +124,19 @@ fn what_is_not_possible_has_a_message() {
         ("60%", ("GMON_HZ", "100"), "is not a share from 0.1% to 50%"),
         ("1%leaf", ("GMON_HZ", "100"), "is not a share from 0.1% to 50%"),
         ("1%", ("GMON_CLOCK", "wall"), "windows need GMON_CLOCK=cpu"),
+        ("1%", ("GMON_SAMPLER", "itimer"), ""),
+        // The kernel's sampler is the default for this rate, but a timer serves windows.
+        ("1%", ("GMON_HZ", "10000"), "GMON_HZ=10000 is more than timers can do here"),
         ("1%", ("GMON_LIVE", "1"), "windows are not possible with GMON_LIVE=1"),
         ("1%,nothing*", ("GMON_HZ", "100"), "no function with room at its entry matches nothing*"),
     ] {
         let output = program.command(&["10"]).env("GMON_CALLS", calls).env(variable.0, variable.1).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && text.contains(message) && text.lines().count() == 1, "{calls}: {text}");
+        assert!(
+            output.status.success()
+                && text.contains(message)
+                && text.lines().count() == usize::from(!message.is_empty()),
+            "{calls}: {text}"
+        );
     }
 }

@@ -18,6 +18,9 @@ pub(crate) enum Sampler {
 }
 
 impl Sampler {
+    /// The sampler whose ticks are signals.
+    pub(crate) const WITH_SIGNALS: Sampler = Sampler::Itimer;
+
     /// Returns the sampler with the name, a value of `GMON_SAMPLER`.
     pub(crate) fn named(name: &[u8]) -> Option<Sampler> {
         match name {

@@ -14,6 +14,8 @@ pub(crate) enum Sampler {
 }
 
 impl Sampler {
+    pub(crate) const WITH_SIGNALS: Sampler = Sampler::Kernel;
+
     pub(crate) fn named(name: &[u8]) -> Option<Sampler> {
         (name == b"kernel").then_some(Sampler::Kernel)
     }
