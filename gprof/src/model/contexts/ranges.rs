@@ -259,9 +259,11 @@ impl Shown<'_> {
                     continue;
                 }
                 let possible = || undecided.possible.iter().copied();
-                // Without a name in the call instruction, the caller may have called any of the functions.
-                let callers = possible().map(Some).chain([undecided.from.map_or(caller, Some)]);
-                let steps = callers.flat_map(|from| possible().chain(called).map(move |to| (from, to)));
+                // Without a name in the call instruction, the caller may have called any of the functions. Both the function
+                // that the instruction names and the called function may have jumped to another, and back.
+                let callers = possible().map(Some).chain([undecided.from.map_or(caller, Some), called]);
+                let to = || possible().chain(called).chain(undecided.from);
+                let steps = callers.flat_map(|from| to().map(move |to| (from, to)));
                 // The other arcs are in no report, unless mcount has counted the arc.
                 let is_counted = |pair: &Pair| undecided.from.is_none() && pair.0 == caller;
                 pairs.extend(steps.filter(|pair| self.pairs.contains_key(pair) || is_counted(pair)));
