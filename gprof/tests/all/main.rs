@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod bounds;
+mod browser;
 mod causes;
 mod common;
 mod conservation;
@@ -19,6 +20,7 @@ mod noise;
 mod numbers;
 mod on_demand;
 mod outside;
+mod page;
 mod pictures;
 mod simulation;
 mod stacks;

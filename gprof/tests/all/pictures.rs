@@ -2,6 +2,8 @@
 
 mod threads;
 
+pub(crate) use threads::by_thread;
+
 use std::fs;
 use std::io::sink;
 use std::path::{Path, PathBuf};
@@ -38,6 +40,14 @@ fn write(analysis: &Analysis<'_>, name: &str) -> Vec<PathBuf> {
         path
     };
     PICTURES.map(write).to_vec()
+}
+
+/// Writes the page of an analysis, and returns its path.
+pub(crate) fn page_of(analysis: &Analysis<'_>, name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures").join(format!("{name}.html"));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, render(analysis, Format::Html)).unwrap();
+    path
 }
 
 /// Runs a program, which must succeed. Says SKIPPED if it is not on this system.

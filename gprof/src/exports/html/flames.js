@@ -92,7 +92,7 @@ class FlameView {
     const name = this.tree.name(node.subject);
     const isMatch = this.isMatch && this.isMatch[at];
     context.globalAlpha = node.depth < this.tree.nodes[this.zoomed].depth ? 0.55 : 1;
-    context.fillStyle = isMatch ? "#0072b2" : colorOf(name, familyOf(node.subject, name));
+    context.fillStyle = isMatch ? "#0072b2" : frameColor(node.subject, name, this.tree.family);
     context.fillRect(x, y, Math.max(width - (width > 2 ? 0.7 : 0), 0.3), ROW - 1);
     if (node.certainty > 0 && !isMatch && width > 3) this.hatch(context, x, y, width);
     if (at === this.current || at === this.hovered) {
@@ -149,7 +149,12 @@ class FlameView {
   }
 
   zoom(at) {
-    this.zoomed = at;
+    this.restore(at);
+    if (this.zoomTo) this.zoomTo(at);
+  }
+
+  restore(at) {
+    this.zoomed = at < this.tree.nodes.length ? at : 0;
     this.draw();
     this.tell();
   }
@@ -188,23 +193,11 @@ class FlameView {
     if (!this.tree) return;
     const at = this.hovered >= 0 ? this.hovered : this.current;
     const parts = [];
-    if (this.isMatch) parts.push("found: " + percent(this.found(), this.tree.total));
+    if (this.isMatch) parts.push("found: " + percent(covered(this.tree, (node, at) => this.isMatch[at]), this.tree.total));
     if (at >= 0) parts.push(this.describe(this.tree.nodes[at]));
     else if (this.zoomed > 0) parts.push("Escape shows all");
     else if (!this.tree.nodes.length) parts.push("no time");
     this.detail.textContent = parts.join(" · ");
-  }
-
-  // The time of all frames that match; a frame below another one that matches does not count again.
-  found() {
-    let sum = 0;
-    const isInside = new Uint8Array(this.tree.nodes.length);
-    this.tree.nodes.forEach((node, at) => {
-      const above = node.parent >= 0 && isInside[node.parent];
-      if (this.isMatch[at] && !above) sum += node.time;
-      isInside[at] = above || this.isMatch[at] ? 1 : 0;
-    });
-    return sum;
   }
 
   describe(node) {

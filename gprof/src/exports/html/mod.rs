@@ -16,10 +16,12 @@ use crate::reports::{on_demand, stacks, stats, warnings};
 use crate::sink::markup::{DataOfScript, escaped};
 
 /// The scripts of the page, in the order in which they run.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 13] = [
     scripts::TEXT,
     include_str!("page.js"),
     include_str!("trees.js"),
+    include_str!("state.js"),
+    include_str!("filters.js"),
     include_str!("flames.js"),
     include_str!("flat.js"),
     include_str!("sandwich.js"),

@@ -68,6 +68,17 @@ function familyOf(subject, name) {
   return name.startsWith("<cycle") || name.endsWith("[inlined]") ? 2 : 3;
 }
 
+// What the colors of frames stand for: "kind", "object", or "file".
+let colors = "kind";
+
+function frameColor(subject, name, family) {
+  if (colors === "kind" || subject >= functionCount) return colorOf(name, family === undefined ? familyOf(subject, name) : family);
+  const key = colors === "object" ? imageName(subject) : place(subject).split(":")[0];
+  let sum = 0;
+  for (let at = 0; at < key.length; at++) sum = (sum * 31 + key.charCodeAt(at)) >>> 0;
+  return "hsl(" + ((sum * 137) % 360) + " 60% 78%)";
+}
+
 function place(subject) {
   const file = data.file[subject];
   return file < 0 ? "" : data.files[file].name + ":" + data.line[subject];

@@ -23,16 +23,21 @@ class SandwichView {
     find("#function").value = data.functions[subject].name;
     const cycle = data.cycle[subject] ? ", member of cycle " + data.cycle[subject] : "";
     const recursive = data.selfCalls[subject] ? " and " + inWords(data.selfCalls[subject]) + " by itself" : "";
-    const guess = estimate("estimates", subject);
+    const guess = hasFilters(state) ? "not known of some stacks" : estimate("estimates", subject);
     const calls = guess ? "calls: " + guess : data.calls[subject] || recursive ? inWords(data.calls[subject]) : "calls not counted";
     find(".times").textContent =
       "self " + withError(data.own[subject], data.ownError[subject]) + " " + unit + ", total " +
       withError(data.inclusive[subject], data.inclusiveError[subject]) + " " + unit +
       (data.head.isMeasured ? " (measured)" : " (estimated)") + (range(subject) && " " + range(subject)) + ", " + calls + recursive + cycle + ", " + imageName(subject) +
       (place(subject) ? ", " + place(subject) : "");
-    this.list(find(".callers"), data.callee, data.caller);
-    this.list(find(".callees"), data.caller, data.callee);
     this.resize();
+    if (hasFilters(state)) {
+      this.listFrames(find(".callers"), this.callers);
+      this.listFrames(find(".callees"), this.callees);
+    } else {
+      this.list(find(".callers"), data.callee, data.caller);
+      this.list(find(".callees"), data.caller, data.callee);
+    }
   }
 
   // Lists the arcs whose end at this side is the function.
@@ -53,6 +58,17 @@ class SandwichView {
     };
     const rows = arcs.slice(0, 12).map(row);
     if (arcs.length > 12) rows.push(element("tr", {}, element("td", { colspan: 3, class: "text" }, "… and " + (arcs.length - 12) + " more")));
+    box.replaceChildren(rows.length ? element("table", { class: "list" }, ...rows) : "none");
+  }
+
+  // Lists the frames next to the function: with filters, the counted calls say nothing.
+  listFrames(box, tree) {
+    const rows = tree.nodes.filter((node) => node.depth === 1).slice(0, 12).map((node) => {
+      const name = tree.name(node.subject);
+      const made = element("tr", { title: name }, element("td", {}, time(node.time) + " " + unit), element("td", {}, ""), element("td", { class: "text" }, name));
+      if (node.subject < functionCount) made.addEventListener("click", () => openFunction(node.subject));
+      return made;
+    });
     box.replaceChildren(rows.length ? element("table", { class: "list" }, ...rows) : "none");
   }
 

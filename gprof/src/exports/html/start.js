@@ -14,7 +14,10 @@ const filters = {
 const trees = {
   cache: {},
   get(key, make) { return this.cache[key] || (this.cache[key] = make()); },
-  get flame() { return this.get("flame", () => treeOf(data.flame)); },
+  get flame() { return this.get("flame", () => filtered(treeOf(data.flame), state)); },
+  get byFile() { return this.get("byFile", () => grouped(this.flame, (subject) => (data.file[subject] < 0 ? "(no source file)" : data.files[data.file[subject]].name))); },
+  get byObject() { return this.get("byObject", () => grouped(this.flame, imageName)); },
+  get byThread() { return this.get("byThread", () => filtered(threadTree(), state)); },
   get inverted() { return this.get("inverted", () => inverted(this.flame)); },
   get dominators() { return this.get("dominators", () => treeOf(data.dominators)); },
 };
@@ -44,14 +47,23 @@ const views = [
   { id: "accounts", title: "Accounts", isOfAll: true, ...none },
 ];
 let active = null;
+// What the fragment of the address says.
+let state = null;
+const fields = Object.fromEntries(["search", "thread", "image", "up", "colors", ...FILTERS].map((id) => [id, find("#" + id)]));
+
+const rootTrees = { callers: "flame", callees: "inverted", files: "byFile", objects: "byObject", threads: "byThread" };
+const rootNotes = {
+  callers: "", callees: " Each function stands with its self time; below it are its callers.",
+  files: " Frames are source files.", objects: " Frames are objects.", threads: " Each thread stands with its stacks.",
+};
 
 function showFlame() {
-  const isInverted = find("#flame [value=callees]").checked;
-  flames.isUp = find("#up").checked;
-  find("#flame .legend").textContent = legends[data.flame.origin] +
-    (isInverted ? " Each function stands with its self time; below it are its callers." : "") +
+  flames.isUp = state.up === "1";
+  find("#flame .legend").textContent = legends[data.flame.origin] + rootNotes[state.root] +
+    (hasFilters(state) ? " Only the stacks and frames that the filters leave." : "") +
     (data.flame.certainty.includes(1) ? " Hatched: a tail call may have removed a frame." : "");
-  flames.show(isInverted ? trees.inverted : trees.flame);
+  flames.show(trees[rootTrees[state.root]]);
+  flames.restore(Number(state.zoom) || 0);
 }
 
 function open(id) {
@@ -60,34 +72,63 @@ function open(id) {
     find("#" + view.id).hidden = view !== active;
     if (view.tab) view.tab.setAttribute("aria-selected", view === active);
   }
-  find("#thread").disabled = active.isOfAll;
-  find("#thread").title = active.isOfAll ? "this view is about all threads" : "";
+  for (const field of document.querySelectorAll("#thread, #filters input")) {
+    field.disabled = Boolean(active.isOfAll);
+    field.title = active.isOfAll ? "this view is about all threads and stacks" : "";
+  }
   active.show();
-}
-
-function go(id) {
-  if (location.hash.slice(1) === id) open(id);
-  else location.hash = id;
 }
 
 function openFunction(subject) {
-  sandwich.choose(subject);
-  go("sandwich");
+  change({ view: "sandwich", function: String(subject) });
 }
 
-function chooseThread(at) {
-  takeThread(at);
-  trees.cache = {};
-  flat.update();
-  treemap.update();
-  if (functionCount) sandwich.choose(sandwich.subject);
-  active.show();
+// The functions that the search finds, in the stacks that are left. A function inside another one that was found adds nothing to the sum.
+function foundText() {
+  let functions = 0, own = 0;
+  for (let at = 0; at < functionCount; at++) {
+    if (!filters.test(data.functions[at].name) || !filters.isUsed(at)) continue;
+    functions += 1;
+    own += data.own[at];
+  }
+  const tree = trees.flame, inTree = timesOf(tree).own;
+  let sum = covered(tree, (node) => filters.test(tree.name(node.subject)));
+  // Samples without a stack are not in the tree.
+  if (tree.origin === "measured") for (let at = 0; at < functionCount; at++) if (filters.test(data.functions[at].name)) sum += Math.max(0, data.own[at] - inTree[at]);
+  const share = (value) => time(value) + " " + unit + " (" + percent(value, total) + ")";
+  return "found: " + count(functions) + (functions === 1 ? " function" : " functions") + ", self " + share(own) + ", total " + share(sum);
 }
 
-function search(text) {
-  filters.test = matcher(text);
-  flat.update();
-  for (const view of views) view.search(filters.test);
+// Shows what the fragment of the address says. Only what differs from before is computed again.
+function apply() {
+  if (state && writtenState(state) === location.hash) return;
+  const before = state;
+  state = readState(location.hash);
+  if (!(state.root in rootTrees) || (state.root === "threads" && data.parts.length < 2)) state.root = "callers";
+  const differs = (...names) => !before || names.some((name) => before[name] !== state[name]);
+  const thread = data.parts[state.thread] ? Number(state.thread) : -1;
+  for (const [id, field] of Object.entries(fields)) {
+    if (field.type === "checkbox") field.checked = state[id] === "1";
+    else if (document.activeElement !== field || field.value !== state[id]) field.value = state[id];
+  }
+  find("#thread").value = thread;
+  if (find("#image").selectedIndex < 0) find("#image").value = -1;
+  find(`#flame [value=${state.root}]`).checked = true;
+  if (hasFilters(state)) find("#filters").open = true;
+  filters.image = data.images[state.image] ? Number(state.image) : -1;
+  filters.test = matcher(state.search);
+  colors = state.colors;
+  if (differs("thread", ...FILTERS)) {
+    takeThread(thread);
+    trees.cache = {};
+    if (hasFilters(state)) takeTree(trees.flame);
+  }
+  if (differs("thread", "image", ...FILTERS)) treemap.update();
+  if (functionCount && differs("function", "thread", ...FILTERS)) sandwich.choose(data.functions[state.function] ? Number(state.function) : 0);
+  if (differs("search", "image", "thread", ...FILTERS)) flat.update();
+  open(state.view || (data.head.isMeasured ? "flat" : "treemap"));
+  if (differs("search")) for (const view of views) view.search(filters.test);
+  find("#found").textContent = filters.test ? foundText() : "";
 }
 
 function threads() {
@@ -101,47 +142,42 @@ function threads() {
 
 function start() {
   document.body.className = "scripted";
-  for (const hidden of ["#tabs", "#tools", ".keys"]) find(hidden).hidden = false;
+  for (const hidden of ["#tabs", "#tools", "#filters", ".keys"]) find(hidden).hidden = false;
   for (const view of views) {
     if (view.id === "sources" && !data.sources.length) continue;
     view.tab = element("button", { type: "button", role: "tab", "aria-controls": view.id }, view.title);
-    view.tab.addEventListener("click", () => go(view.id));
+    view.tab.addEventListener("click", () => change({ view: view.id }));
     find("#tabs").append(view.tab);
   }
   find("#image").append(element("option", { value: -1 }, "all objects"),
     ...data.images.map((image, at) => element("option", { value: at }, image.name)));
   find("#image").hidden = data.images.length < 2;
-  find("#image").addEventListener("change", (event) => {
-    filters.image = Number(event.target.value);
-    flat.update();
-    treemap.update();
-  });
   find("#thread").append(element("option", { value: -1 }, "all threads"),
     ...data.parts.map((part, at) => element("option", { value: at }, part.name)));
   find("#thread").hidden = data.parts.length < 2;
-  find("#thread").addEventListener("change", (event) => chooseThread(Number(event.target.value)));
-  find("#search").addEventListener("input", (event) => search(event.target.value));
-  for (const choice of document.querySelectorAll("#flame input")) choice.addEventListener("change", showFlame);
+  for (const [id, field] of Object.entries(fields)) {
+    const value = () => (field.type === "checkbox" ? (field.checked ? "1" : "") : field.value);
+    if (field.matches("input:not([type=checkbox])")) field.addEventListener("input", () => change({ [id]: value() }, true));
+    else field.addEventListener("change", () => change({ [id]: value() === "-1" ? "" : value() }));
+  }
+  for (const choice of document.querySelectorAll("#flame [name=root]")) choice.addEventListener("change", () => change({ root: choice.value }));
+  find("#flame [value=threads]").parentNode.hidden = data.parts.length < 2;
+  flames.zoomTo = (at) => change({ zoom: at > 0 ? String(at) : "" });
+  find("#link").addEventListener("click", copyLink);
   threads();
-  flat.update();
-  treemap.update();
-  if (functionCount) sandwich.choose(0);
   // Without stacks, the first picture is one that needs no estimate.
-  open(location.hash.slice(1) || (data.head.isMeasured ? "flat" : "treemap"));
+  apply();
 }
 
-window.addEventListener("hashchange", () => open(location.hash.slice(1)));
+window.addEventListener("hashchange", apply);
 window.addEventListener("resize", () => active.show());
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => active.show());
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.matches("input, select");
   if (event.key === "Escape") {
-    if (find("#search").value) {
-      find("#search").value = "";
-      search("");
-    }
     event.target.blur();
     active.reset();
+    change({ search: "", zoom: "" });
   } else if (isTyping || event.ctrlKey || event.metaKey || event.altKey) {
     return;
   } else if (event.key === "/") {
@@ -149,7 +185,7 @@ document.addEventListener("keydown", (event) => {
     find("#search").focus();
   } else if (/^[1-8]$/.test(event.key)) {
     const view = views.filter((view) => view.tab)[event.key - 1];
-    if (view) go(view.id);
+    if (view) change({ view: view.id });
   }
 });
 start();

@@ -67,7 +67,7 @@ class TreemapView {
     this.areas.push({ node, x, y, width, height, depth });
     const isLeaf = node.subject !== undefined;
     const isMatch = isLeaf && this.test && this.test(node.name);
-    context.fillStyle = isMatch ? "#0072b2" : isLeaf ? colorOf(node.name, familyOf(node.subject, node.name)) : isDark() ? "#2a2e36" : "#eceef1";
+    context.fillStyle = isMatch ? "#0072b2" : isLeaf ? frameColor(node.subject, node.name) : isDark() ? "#2a2e36" : "#eceef1";
     context.fillRect(x, y, width - 1, height - 1);
     context.font = isLeaf ? '12px ui-monospace, "DejaVu Sans Mono", monospace' : "bold 12px system-ui, sans-serif";
     const hasRoom = height > 15 && width > 24;

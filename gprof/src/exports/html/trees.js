@@ -37,6 +37,19 @@ function treeOf(source) {
   return finished(nodes, name, source.origin);
 }
 
+// The time of all frames that fit; a frame above which another one fits does not count again.
+function covered(tree, fits) {
+  let sum = 0;
+  const isInside = new Uint8Array(tree.nodes.length);
+  tree.nodes.forEach((node, at) => {
+    const above = node.parent >= 0 && isInside[node.parent];
+    const isFound = above || fits(node, at);
+    if (isFound && !above) sum += node.time;
+    isInside[at] = isFound ? 1 : 0;
+  });
+  return sum;
+}
+
 // Adds up nodes with the same subject below the same node.
 class Merged {
   constructor() {

@@ -11,7 +11,7 @@ use super::{numbers, render, run, write};
 use crate::knots::{knots, options, with_analysis};
 
 /// The stacks of `knots` in two threads, of which the second has twice the time of the first.
-fn by_thread() -> Stacks {
+pub(crate) fn by_thread() -> Stacks {
     let (whole, mut stacks) = (knots(), Stacks::new());
     for name in [b"first", b"other"] {
         let thread = Thread { name: name.to_vec(), ..Thread::default() };
