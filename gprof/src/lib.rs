@@ -88,6 +88,18 @@ pub mod internals {
     pub use crate::model::statistics::power_of_welch;
     pub use crate::program::image::{Code, Headers, Image, ImageStorage, Machine, Policy, Symbol, read};
     pub use crate::program::symbols::functions::Functions;
+
+    /// Leaves the stacks that the options keep, as [`load`](crate::load()) does, in stacks of memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](crate::load()).
+    pub fn keep_stacks(mut loaded: crate::Loaded, options: &crate::Options) -> Result<crate::Loaded, crate::Error> {
+        let (mut nowhere, clock) = (std::io::sink(), || std::time::Duration::ZERO);
+        let mut progress = crate::Progress::new(&mut nowhere, &crate::Terminal::default(), &clock);
+        crate::model::keep_stacks(&mut loaded, options, &mut progress)?;
+        Ok(loaded)
+    }
 }
 
 use std::ffi::OsString;
@@ -101,6 +113,7 @@ use question::files::Output;
 use reports::list;
 use sources::{DebugFiles, write};
 use terminal::EscapingWriter;
+use terminal::browser;
 use terminal::interrupts::Interrupts;
 use terminal::pager::Pager;
 use terminal::progress::Progress;
@@ -186,20 +199,40 @@ fn run_request(
         Request::Formats { version, width } => exports::render_formats(&version, width, terminal, out),
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
         Request::Report(mut options) => {
-            if let Some(attach) = options.attach.take() {
-                output::check(&options, terminal)?;
-                let interrupts = attach::take_profile(&mut options, &attach, progress)?;
-                return report_to_reader(&options, Some(&interrupts), out, progress, terminal);
+            let page = options.opens.then(|| output::private_page(&mut options)).transpose()?;
+            let reported = report_request(*options, out, progress, terminal);
+            if let (Err(_), Some(page)) = (&reported, &page) {
+                output::remove_private_page(page);
             }
-            let place = std::path::Path::new("");
-            let (images, named, sysroot) = (&mut options.images, options.named, options.sysroot.as_deref());
-            sources::named_by_runs::find_programs(images, named, (place, sysroot), progress).map_err(Error::Output)?;
-            if let Some(watch) = &options.watch {
-                return watch::run(&options, watch, out, progress, terminal);
+            reported?;
+            match page {
+                // A page that no browser shows is where the path says.
+                Some(page) if !browser::show(&page) => writeln!(out, "{}", page.display()).map_err(Error::Output),
+                _ => Ok(()),
             }
-            report_to_reader(&options, None, out, progress, terminal)
         }
     }
+}
+
+/// Reports on what a command line asks for.
+fn report_request(
+    mut options: Options,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    if let Some(attach) = options.attach.take() {
+        output::check(&options, terminal)?;
+        let interrupts = attach::take_profile(&mut options, &attach, progress)?;
+        return report_to_reader(&options, Some(&interrupts), out, progress, terminal);
+    }
+    let place = std::path::Path::new("");
+    let (images, named, sysroot) = (&mut options.images, options.named, options.sysroot.as_deref());
+    sources::named_by_runs::find_programs(images, named, (place, sysroot), progress).map_err(Error::Output)?;
+    if let Some(watch) = &options.watch {
+        return watch::run(&options, watch, out, progress, terminal);
+    }
+    report_to_reader(&options, None, out, progress, terminal)
 }
 
 /// Reports, through a pager if the user reads the reports on a terminal. `interrupts` are the signals that the run has
@@ -247,11 +280,14 @@ fn report_through_pager(
 ///
 /// If a file cannot be read, has a wrong format, or does not belong to the other files.
 pub fn load(options: &Options, warnings: &mut dyn Write) -> Result<Loaded, Error> {
-    sources::load(
-        options,
-        &mut DebugFiles::default(),
-        &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO),
-    )
+    load_counts(options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
+}
+
+/// Reads the files, and leaves the stacks that the options keep.
+fn load_counts(options: &Options, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
+    let mut loaded = sources::load(options, &mut DebugFiles::default(), progress)?;
+    model::keep_stacks(&mut loaded, options, progress)?;
+    Ok(loaded)
 }
 
 /// Analyzes what was loaded as the options ask. Each warning is a line on `warnings`.
@@ -278,7 +314,7 @@ fn report(
     if let Some(contents) = sources::contents::read(options)? {
         return write_contents(&contents, options, out, terminal);
     }
-    let loaded = sources::load(options, &mut DebugFiles::default(), progress)?;
+    let loaded = load_counts(options, progress)?;
     if options.reports.sum && !options.sums_lines() {
         progress.tell("writing the sum");
         write::write_sum(loaded.profile(), &loaded, progress)?;

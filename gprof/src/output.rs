@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::program::image::files;
 use crate::question::files::{Output, ProfilePath};
+use crate::question::format::Format;
 use crate::question::options::Options;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, browser};
 
 /// The number of names that are tried for a temporary file.
 const MOST_NAMES: u32 = 100;
@@ -63,6 +64,25 @@ pub(crate) fn write(path: &Path, render: impl FnOnce(&mut dyn Write) -> Result<(
         }
         Err(error) => Err(fail(error)),
     }
+}
+
+/// Makes a page in a directory that only this user can read the only output of the options. Returns the path of the page.
+///
+/// # Errors
+///
+/// [`Error::Write`] if the system's directory for temporary files takes no new directory.
+pub(crate) fn private_page(options: &mut Options) -> Result<PathBuf, Error> {
+    let path = browser::private_directory()
+        .map_err(|source| Error::Write { file: std::env::temp_dir().display().to_string(), source })?
+        .join("profile.html");
+    options.outputs = vec![Output { file: Some(path.clone()), format: Format::Html }];
+    Ok(path)
+}
+
+/// Removes the directory of a page that a run did not write.
+pub(crate) fn remove_private_page(page: &Path) {
+    // If the directory cannot be removed, nothing helps: it is empty.
+    let _ = page.parent().map(fs::remove_dir);
 }
 
 /// Whether a directory takes no new files.

@@ -98,6 +98,8 @@ pub(super) struct Arguments {
 
     /// Leave out local symbols whose type is not function
     #[arg(short = 'D', long, help_heading = "What counts")]
+    // These abbreviations of GNU's option name also fit --ignore.
+    #[arg(aliases = ["ig", "ign", "igno", "ignor"])]
     pub(super) ignore_non_functions: bool,
 
     /// Count compilers' copies of a function (f.part.0, f.cold) for the function
@@ -147,6 +149,27 @@ pub(super) struct Arguments {
     #[arg(help_heading = "What counts")]
     pub(super) only_time: Vec<OsString>,
 
+    /// Count only the samples whose stacks have one of these functions
+    #[arg(long, value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub(super) focus: Vec<OsString>,
+
+    /// Leave out the samples whose stacks have one of these functions; without =SPEC, same as -D
+    // GNU's abbreviation of --ignore-non-functions keeps its meaning, so a SPEC stands behind `=`.
+    #[arg(long, value_name = "SPEC", action = ArgAction::Append, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", help_heading = "What counts")]
+    pub(super) ignore: Vec<OsString>,
+
+    /// Leave out the frames of these functions; what they ran counts for their callers
+    #[arg(id = "hide_frames", long = "hide", value_name = "SPEC", action = ArgAction::Append)]
+    #[arg(allow_hyphen_values = true, help_heading = "What counts")]
+    pub(super) hide_frames: Vec<OsString>,
+
+    /// Cut off stacks above the outermost of these functions, and leave out the samples whose stacks have none
+    #[arg(long, value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub(super) show_from: Vec<OsString>,
+
     /// Print neither explanations of the columns nor the footer
     #[arg(short = 'b', long, help_heading = "Layout")]
     // This abbreviation of GNU's option name keeps its meaning.
@@ -192,6 +215,11 @@ pub(super) struct Arguments {
     /// FILE takes the place of PROFILE.OBJECT beside the first profile
     #[arg(short = 'o', long, value_name = "FILE", action = ArgAction::Append, help_heading = "Output")]
     pub(super) output: Vec<PathBuf>,
+
+    /// Write the page (html) to a private temporary directory, and show the page in the browser ($BROWSER, or
+    /// xdg-open). Without a browser or display, print the path of the page
+    #[arg(long, help_heading = "Output")]
+    pub(super) open: bool,
 
     /// Show the standard error (±) of self times and of measured times, the uncertainty of sampling
     #[arg(long, help_heading = "Layout")]
@@ -324,7 +352,8 @@ pub(super) struct Arguments {
     debug: Option<OsString>,
 
     /// Print this help
-    #[arg(short = 'h', long, action = ArgAction::Help, help_heading = "Help")]
+    // GNU's abbreviation also fits --hide.
+    #[arg(short = 'h', long, alias = "h", action = ArgAction::Help, help_heading = "Help")]
     pub(super) help: Option<bool>,
 
     /// Print the version, the target, the forms of profiles that gprof reads, and the formats that gprof writes

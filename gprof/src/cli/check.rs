@@ -3,7 +3,7 @@
 //! [`CONTRADICTIONS`] has the rules of options and outputs that cannot be used together; this file says what each
 //! option is.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         choices,
         thread: arguments.thread,
         no_static: arguments.no_static,
-        functions_only: arguments.ignore_non_functions,
+        functions_only: arguments.ignore_non_functions || arguments.ignore.iter().any(|value| value.is_empty()),
         merge_clones: arguments.merge_clones || comparison.is_some(),
         comparison,
         static_calls: arguments.static_call_graph,
@@ -87,6 +87,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         named,
         watch,
         attach,
+        opens: arguments.open,
     })
 }
 
@@ -202,19 +203,25 @@ fn given(arguments: &Arguments, matches: &ArgMatches, outputs: &[Output], rules:
         true => &[Trait::CallsTogether, Trait::NoFunctions],
         false => &[Trait::CallsTogether, Trait::NoFunctions, Trait::LinesAlone],
     };
-    let others: [(&str, bool, &[Trait]); 14] = [
+    let has_filter = |values: &[OsString]| values.iter().any(|value| !value.is_empty());
+    let others: [(&str, bool, &[Trait]); 19] = [
         ("--table", arguments.table, &[Trait::Ours, Trait::TextOnly]),
         ("--errors", arguments.errors, &[Trait::Ours]),
         ("--source-times", arguments.source_times, &[Trait::Ours, Trait::TextOnly]),
         ("--top", arguments.top.is_some(), &[Trait::Ours]),
         ("--min-percent", arguments.min_percent.is_some(), &[Trait::Ours]),
         ("--thread", arguments.thread.is_some(), &[Trait::Ours, Trait::OneThread]),
-        ("--extract", arguments.extract.is_some(), &[Trait::Ours]),
+        ("--extract", arguments.extract.is_some(), &[Trait::Ours, Trait::WholeRuns]),
         ("--compat=gnu", arguments.compat.is_some(), &[Trait::OtherLayout, Trait::NotInlined]),
         ("-T", arguments.traditional, &[Trait::OtherLayout]),
-        ("--sum", arguments.sum, &[Trait::AllThreads]),
+        ("--sum", arguments.sum, &[Trait::AllThreads, Trait::WholeRuns]),
+        ("--base", !arguments.base.is_empty(), &[Trait::WholeRuns]),
         ("--inlines", arguments.inlines, &[Trait::Inlined]),
         ("--line", arguments.line, by_line),
+        ("--focus", has_filter(&arguments.focus), &[Trait::Ours, Trait::OfStacks]),
+        ("--ignore", has_filter(&arguments.ignore), &[Trait::Ours, Trait::OfStacks]),
+        ("--hide", has_filter(&arguments.hide_frames), &[Trait::Ours, Trait::OfStacks]),
+        ("--show-from", has_filter(&arguments.show_from), &[Trait::Ours, Trait::OfStacks]),
         ("--no-static", arguments.no_static, &[Trait::CallsTogether]),
         ("--ignore-non-functions", arguments.ignore_non_functions, &[Trait::CallsTogether]),
     ];

@@ -128,6 +128,18 @@ pub(super) fn outputs(arguments: &Arguments) -> Result<Vec<Output>, Error> {
         Ok(Output { file: file.cloned(), format: is_table(format) })
     };
     let files = &arguments.output;
+    if arguments.open {
+        let others = [
+            ("--format", arguments.format.is_some()),
+            ("--table", arguments.table),
+            ("--extract", arguments.extract.is_some()),
+            ("--output", !files.is_empty()),
+        ];
+        return match others.iter().find(|(_, is_given)| *is_given) {
+            Some((other, _)) => Err(Error::Usage(format!("'--open' and '{other}' cannot be used together"))),
+            None => Ok(vec![Output { file: None, format: Format::Html }]),
+        };
+    }
     if arguments.extract.is_some() || files.is_empty() {
         return match files.get(1) {
             Some(_) => Err(Error::Usage("'--extract' writes one file, so one '--output' can name the file".to_owned())),
@@ -150,6 +162,7 @@ fn unknown(file: &Path) -> Error {
 /// Returns how the command line asks for an output that is not plain text, for an error.
 pub(super) fn spelled_output(output: &Output, arguments: &Arguments) -> String {
     match (arguments.format, &output.file) {
+        _ if arguments.open => "--open".to_owned(),
         (None, _) if output.format == Format::Table => "--table".to_owned(),
         (None, Some(file)) => format!("--output {}", file.display()),
         _ => format!("--format={}", output.format.name()),

@@ -32,7 +32,7 @@ struct Meaning {
 
 /// The options that choose functions for more than one report: the option, its name in the parser, what it chooses, and
 /// whether it includes the functions.
-const CHOICES: [(&str, &str, &[Subject], bool); 7] = [
+const CHOICES: [(&str, &str, &[Subject], bool); 11] = [
     ("-k", "delete_arcs", &[Subject::Arcs], false),
     ("-n", "time", &[Subject::Time], true),
     ("-N", "no_time", &[Subject::Time], false),
@@ -40,7 +40,14 @@ const CHOICES: [(&str, &str, &[Subject], bool); 7] = [
     ("-E", "drop", &[Subject::Time, Subject::Graph], false),
     ("-f", "only", &[Subject::Graph], true),
     ("-F", "only_time", &[Subject::Time, Subject::Graph], true),
+    ("--focus", "focus", &[Subject::Focus], true),
+    (IGNORE, "ignore", &[Subject::Ignored], false),
+    ("--hide", "hide_frames", &[Subject::Hidden], false),
+    ("--show-from", "show_from", &[Subject::Start], true),
 ];
+
+/// The option that has a meaning of its own without a value: GNU's abbreviation of `--ignore-non-functions`.
+const IGNORE: &str = "--ignore";
 
 /// All options that choose functions.
 fn meanings() -> Vec<Meaning> {
@@ -88,7 +95,8 @@ pub(super) fn reports(
             reports.ask(GRAPH, Argument::None);
             continue;
         };
-        if !value.is_empty() || meaning.report.is_none() {
+        let is_other = meaning.option == IGNORE && value.is_empty();
+        if !is_other && (!value.is_empty() || meaning.report.is_none()) {
             choose(meaning, &value, rules, &mut choices)?;
         }
         match meaning.report {

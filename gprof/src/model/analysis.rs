@@ -104,6 +104,8 @@ pub struct Analysis<'data> {
     pub(crate) options: &'data Options,
     /// The reports to write.
     pub(crate) wanted: Wanted,
+    /// The first warnings about the files and the analysis, each once.
+    pub(crate) said: Vec<String>,
     /// The contents of each profile.
     pub(crate) files: &'data [FileInfo],
     /// The contents of the side files.
@@ -186,6 +188,7 @@ impl<'data> Analysis<'data> {
             line_times: input.line_times,
             options,
             wanted,
+            said: loaded.said().to_vec(),
             files: loaded.files(),
             side_files: loaded.side_files(),
             parts: Parts::default(),

@@ -97,7 +97,7 @@ pub(crate) fn analyze<'a>(
         line_times,
         ..input
     };
-    let analysis = Analysis::new(input);
+    let mut analysis = Analysis::new(input);
     if is_needed {
         analysis.compute_wanted();
         warn_if_empty(&analysis, !profile.blocks().is_empty(), &options.images, progress);
@@ -111,6 +111,8 @@ pub(crate) fn analyze<'a>(
             "gprof: warning: {file}: the section .debug_line is damaged: some source lines are not known"
         );
     }
+    let new = progress.said().iter().filter(|warning| !loaded.said().contains(warning)).cloned();
+    analysis.said.extend(new);
     Ok(analysis)
 }
 

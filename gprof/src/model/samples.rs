@@ -66,6 +66,7 @@ impl<'data> Analysis<'data> {
     pub(super) fn is_of_whole_program(&self) -> bool {
         let keeps_all = |choice: &Choice| match choice.subject {
             Subject::Time | Subject::Arcs => false,
+            Subject::Focus | Subject::Ignored | Subject::Hidden | Subject::Start => false,
             // Estimates start from the times of the flat profile. Stacks do not.
             Subject::Flat => self.stack_tree().is_some(),
             Subject::Graph | Subject::Counts | Subject::Source | Subject::Callers => true,

@@ -64,6 +64,7 @@ impl Options {
                 separate: false,
             },
             pager: None,
+            opens: false,
         }
     }
 
@@ -249,14 +250,53 @@ impl Options {
     ///
     /// If the name is empty, or names arcs.
     pub fn add_callers(mut self, function: &str) -> Result<Options, Error> {
-        let given = format!("--callers {function}");
-        let wrong = |why: Malformed| Error::Usage(format!("'{given}': {why}"));
-        let pattern = Pattern::new(function.as_bytes()).map_err(wrong)?;
-        if matches!(pattern, Pattern::Arcs(..)) {
-            return Err(wrong(Malformed::Arc));
-        }
+        self.choices.push(choice("--callers", function, Subject::Callers, true)?);
         self.reports.ask(CALLERS, Argument::None);
-        self.choices.push(Choice { subject: Subject::Callers, only: true, pattern, given });
+        Ok(self)
+    }
+
+    /// Keeps the samples whose stacks have a function with this name (`--focus`). The name may also be that of the
+    /// source, and have `*` and `?`. Several calls add functions. [`load`](crate::load()) applies this filter and the
+    /// other filters of stacks.
+    ///
+    /// # Errors
+    ///
+    /// If the name is empty, or names arcs.
+    pub fn focus(mut self, function: &str) -> Result<Options, Error> {
+        self.choices.push(choice("--focus", function, Subject::Focus, true)?);
+        Ok(self)
+    }
+
+    /// Leaves out the samples whose stacks have a function with this name (`--ignore`), which is as in
+    /// [`Options::focus`].
+    ///
+    /// # Errors
+    ///
+    /// If the name is empty, or names arcs.
+    pub fn ignore(mut self, function: &str) -> Result<Options, Error> {
+        self.choices.push(choice("--ignore", function, Subject::Ignored, false)?);
+        Ok(self)
+    }
+
+    /// Leaves out the frames of the functions with this name (`--hide`), which is as in [`Options::focus`]. What they
+    /// ran counts for their callers.
+    ///
+    /// # Errors
+    ///
+    /// If the name is empty, or names arcs.
+    pub fn hide(mut self, function: &str) -> Result<Options, Error> {
+        self.choices.push(choice("--hide", function, Subject::Hidden, false)?);
+        Ok(self)
+    }
+
+    /// Cuts off stacks above the outermost function with this name (`--show-from`), which is as in [`Options::focus`],
+    /// and leaves out the samples whose stacks have none.
+    ///
+    /// # Errors
+    ///
+    /// If the name is empty, or names arcs.
+    pub fn show_from(mut self, function: &str) -> Result<Options, Error> {
+        self.choices.push(choice("--show-from", function, Subject::Start, true)?);
         Ok(self)
     }
 
@@ -274,6 +314,17 @@ impl Options {
         self.errors = are_shown;
         self
     }
+}
+
+/// A choice of functions by an option.
+fn choice(option: &str, function: &str, subject: Subject, only: bool) -> Result<Choice, Error> {
+    let given = format!("{option} {function}");
+    let wrong = |why: Malformed| Error::Usage(format!("'{given}': {why}"));
+    let pattern = Pattern::new(function.as_bytes()).map_err(wrong)?;
+    if matches!(pattern, Pattern::Arcs(..)) {
+        return Err(wrong(Malformed::Arc));
+    }
+    Ok(Choice { subject, only, pattern, given })
 }
 
 fn profiled_image<P: Into<PathBuf>>(image: impl Into<PathBuf>, profiles: impl IntoIterator<Item = P>) -> ProfiledImage {

@@ -51,10 +51,21 @@ pub enum Subject {
     Arcs,
     /// Functions whose callers are shown.
     Callers,
+    /// Functions of the stacks that count; no other stacks count.
+    Focus,
+    /// Functions whose stacks do not count.
+    Ignored,
+    /// Functions whose frames are left out of stacks.
+    Hidden,
+    /// Functions above which stacks are cut off.
+    Start,
 }
 
 impl Subject {
-    /// All subjects.
+    /// What is chosen in stacks, before anything is analyzed.
+    pub const OF_STACKS: [Subject; 4] = [Subject::Focus, Subject::Ignored, Subject::Hidden, Subject::Start];
+
+    /// All subjects of reports.
     pub const ALL: [Subject; 7] = [
         Subject::Flat,
         Subject::Graph,
@@ -204,6 +215,8 @@ pub struct Options {
     pub(crate) watch: Option<Watch>,
     /// The running program whose profile to make, if the user wants this. The images then have no profiles yet.
     pub(crate) attach: Option<Attach>,
+    /// Whether to show the page in the user's browser. The output is then the page, without a file.
+    pub(crate) opens: bool,
     /// The pager for reports on a terminal, if one is wanted.
     pub(crate) pager: Option<pager::PagerCommand>,
 }
@@ -239,6 +252,12 @@ impl Options {
     #[must_use]
     pub(crate) fn has_limit_of_tables(&self) -> bool {
         self.limit == Limit::default() && self.outputs.iter().all(|output| output.format == Format::Table)
+    }
+
+    /// Whether only some stacks or frames count.
+    #[must_use]
+    pub(crate) fn filters_stacks(&self) -> bool {
+        self.choices.iter().any(|choice| Subject::OF_STACKS.contains(&choice.subject))
     }
 
     /// Whether anything goes to the standard output.

@@ -155,10 +155,14 @@ pub enum Trait {
     OrderOfFiles,
     /// Divides functions into lines that have no object files.
     LinesAlone,
+    /// Chooses among stacks.
+    OfStacks,
+    /// Is about runs as a whole.
+    WholeRuns,
 }
 
 /// The pairs of traits that contradict each other.
-pub const CONTRADICTIONS: [(Trait, Trait); 8] = [
+pub const CONTRADICTIONS: [(Trait, Trait); 9] = [
     (Trait::Ours, Trait::OtherLayout),
     (Trait::Data, Trait::TextOnly),
     (Trait::OneThread, Trait::AllThreads),
@@ -167,4 +171,5 @@ pub const CONTRADICTIONS: [(Trait, Trait); 8] = [
     (Trait::CallsOneByOne, Trait::CallsTogether),
     (Trait::Functions, Trait::NoFunctions),
     (Trait::LinesAlone, Trait::OrderOfFiles),
+    (Trait::OfStacks, Trait::WholeRuns),
 ];

@@ -33,6 +33,11 @@ pub(crate) fn summary(sums: &StackSums) -> String {
 /// Returns the line of a header that says why no function has calls: gmon-run samples programs that do not count calls.
 pub(crate) fn calls(analysis: &Analysis<'_>) -> Option<&'static str> {
     let has_counters = analysis.calls_on_demand().is_some();
+    if analysis.options.filters_stacks() {
+        return Some(
+            "calls: left out, because they are not of the stacks that --focus, --ignore, --hide, and --show-from keep\n",
+        );
+    }
     let are_missing = analysis.stacks().is_some() && analysis.stats().calls == 0 && !has_counters;
     are_missing.then_some("calls: not counted, because the program was not compiled with -pg\n")
 }

@@ -12,6 +12,17 @@ pub(crate) fn of(analysis: &Analysis<'_>) -> Vec<String> {
     all(analysis).map(|warning| line(&warning)).collect()
 }
 
+/// Returns the warnings of an analysis, and those that the run wrote to its standard error, each in one line and once.
+pub(crate) fn with_said(analysis: &Analysis<'_>) -> Vec<String> {
+    let mut warnings = of(analysis);
+    for said in analysis.said.iter().map(|warning| line(warning)) {
+        if !warnings.contains(&said) {
+            warnings.push(said);
+        }
+    }
+    warnings
+}
+
 /// Returns the warnings of both sides of a difference, each in one line. Those of the base come first.
 pub(crate) fn of_difference(difference: &Difference<'_, '_>) -> Vec<String> {
     let base = all(difference.base_analysis()).map(|warning| format!("in the base: {warning}"));

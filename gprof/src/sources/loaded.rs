@@ -51,6 +51,8 @@ pub struct Loaded {
     pub(super) stacks: Option<Stacks>,
     pub(super) sides: LoadedSides,
     pub(super) mismatches: Vec<String>,
+    /// The first warnings about the files.
+    pub(super) said: Vec<String>,
 }
 
 /// What was read from side files.
@@ -95,7 +97,19 @@ impl Loaded {
             stacks: None,
             sides: LoadedSides::default(),
             mismatches: Vec::new(),
+            said: Vec::new(),
         }
+    }
+
+    /// Takes a part of the samples and of their stacks in place of all. Calls are not of stacks, so none are left.
+    pub(crate) fn replace_counts(&mut self, profile: Profile, stacks: Stacks) {
+        let all = std::mem::replace(&mut self.profile, profile);
+        self.all_calls.get_or_insert_with(|| all.arcs().to_vec());
+        self.contents = Contents { samples: true, callers: true, ..Contents::default() };
+        self.outside_images = OutsideImages::default();
+        self.sides.conservation = Conservation::default();
+        self.sides.on_demand = None;
+        self.stacks = Some(stacks);
     }
 
     /// The images, each at its place in the common address space.
@@ -131,6 +145,11 @@ impl Loaded {
     #[must_use]
     pub fn mismatches(&self) -> &[String] {
         &self.mismatches
+    }
+
+    /// Returns the first warnings about the files, each once.
+    pub(crate) fn said(&self) -> &[String] {
+        &self.said
     }
 
     /// Samples and calls outside all images.

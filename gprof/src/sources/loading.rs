@@ -213,6 +213,7 @@ impl<'o> Loading<'o> {
             stacks,
             sides,
             mismatches: listed(mismatches),
+            said: Vec::new(),
         }
     }
 

@@ -59,7 +59,8 @@ pub(crate) fn load(
     let files = InputFiles::read(options)?;
     let mut loading = Loading::new(options);
     let parsed = ParsedFiles::try_new(files, |files| loading.parse_files(files, debug_files, progress))?;
-    let loaded = loading.finish(Arc::new(parsed));
+    let mut loaded = loading.finish(Arc::new(parsed));
+    loaded.said = progress.said().to_vec();
     if options.strict && !loaded.mismatches.is_empty() { Err(Error::Mismatch) } else { Ok(loaded) }
 }
 

@@ -1,5 +1,6 @@
 //! What a run knows of the terminals that it writes to.
 
+pub(crate) mod browser;
 pub(crate) mod interrupts;
 pub mod pager;
 pub mod progress;

@@ -41,7 +41,12 @@ pub struct Progress<'a> {
     held: Option<Vec<u8>>,
     /// The warnings so far, if the same warning is not written again.
     written: Option<HashSet<String>>,
+    /// The first warnings, each without the name of this program and once.
+    said: Vec<String>,
 }
+
+/// The number of warnings that outputs repeat. Thousands of profiles may be damaged.
+const MOST_SAID: usize = 50;
 
 impl<'a> Progress<'a> {
     /// Returns a writer of warnings to `out`. `clock` must return the time since the run began.
@@ -58,6 +63,21 @@ impl<'a> Progress<'a> {
             holds_back: false,
             held: None,
             written: None,
+            said: Vec::new(),
+        }
+    }
+
+    /// Returns the first warnings that were written, each once and without the name of this program.
+    #[must_use]
+    pub fn said(&self) -> &[String] {
+        &self.said
+    }
+
+    /// Remembers a message that is a warning.
+    fn remember(&mut self, message: &str) {
+        let Some(warning) = message.strip_prefix("gprof: warning: ").map(str::trim_end) else { return };
+        if self.said.len() < MOST_SAID && !self.said.iter().any(|said| said == warning) {
+            self.said.push(warning.to_owned());
         }
     }
 
@@ -174,6 +194,7 @@ impl Write for Progress<'_> {
     /// Writes a message of one line, with the control characters of names and paths escaped.
     fn write_fmt(&mut self, message: fmt::Arguments<'_>) -> io::Result<()> {
         let message = message.to_string();
+        self.remember(&message);
         if self.written.as_mut().is_some_and(|written| !written.insert(message.clone())) {
             return Ok(());
         }

@@ -19,8 +19,8 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser with an empty page of 1280 x 800 points, whose own files are in `directory`. Says SKIPPED if this
-    /// system has none.
+    /// Starts a browser with an empty page of 1280 x 800 points, whose own files are in `directory`. Says SKIPPED if
+    /// this system has none.
     pub(crate) fn start(directory: &Path) -> Option<Browser> {
         if Command::new("chromium").arg("--version").output().is_err() {
             eprintln!("SKIPPED: chromium: not on this system");

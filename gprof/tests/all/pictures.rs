@@ -24,7 +24,7 @@ const PICTURES: [(Format, &str); 4] =
 /// A name that tries to leave the element, the string, and the script that it is in.
 const HOSTILE: &str = "</script><script>alert(1)</script><!--\"'&\\n]]>\u{202e}\x1b";
 
-fn render(analysis: &Analysis<'_>, format: Format) -> String {
+pub(crate) fn render(analysis: &Analysis<'_>, format: Format) -> String {
     let mut out = Vec::new();
     gprof::render(analysis, format, &Terminal::default(), &mut out, &mut sink()).unwrap();
     String::from_utf8(out).unwrap()
@@ -63,7 +63,11 @@ fn run(command: &mut Command) -> Option<Output> {
 }
 
 /// Analyzes a program whose functions call each other in these pairs, each with a sample for each byte of its code.
-fn with_program<T>(names: &[&'static str], calls: &[(usize, usize, u64)], check: impl Fn(&Analysis<'_>) -> T) -> T {
+pub(crate) fn with_program<T>(
+    names: &[&'static str],
+    calls: &[(usize, usize, u64)],
+    check: impl Fn(&Analysis<'_>) -> T,
+) -> T {
     const SIZE: u64 = 4;
     let address = |index: usize| LOW + SIZE * index as u64;
     let symbol = |(index, name): (usize, &&'static str)| Symbol {
@@ -131,7 +135,7 @@ fn hatchet_reads_the_call_graph() {
 }
 
 /// Returns the numbers of the page.
-fn numbers(analysis: &Analysis<'_>) -> Value {
+pub(crate) fn numbers(analysis: &Analysis<'_>) -> Value {
     let page = render(analysis, Format::Html);
     let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
     serde_json::from_str(data).unwrap()

@@ -3,6 +3,7 @@
 
 mod columns;
 mod data;
+mod head;
 mod sources;
 mod threads;
 
@@ -16,7 +17,7 @@ use crate::reports::{on_demand, stacks, stats, warnings};
 use crate::sink::markup::{DataOfScript, escaped};
 
 /// The scripts of the page, in the order in which they run.
-const SCRIPTS: [&str; 13] = [
+const SCRIPTS: [&str; 14] = [
     scripts::TEXT,
     include_str!("page.js"),
     include_str!("trees.js"),
@@ -29,6 +30,7 @@ const SCRIPTS: [&str; 13] = [
     include_str!("graph.js"),
     include_str!("sources.js"),
     include_str!("threads.js"),
+    include_str!("print.js"),
     include_str!("start.js"),
 ];
 
@@ -55,7 +57,9 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     part(out)?;
     out.write_all(title.as_bytes())?;
     part(out)?;
-    page_head::warnings(&warnings::of(analysis), out)?;
+    head::write(analysis, out)?;
+    part(out)?;
+    page_head::warnings(&warnings::with_said(analysis), out)?;
     page_head::notes(on_demand::note_of_graph(analysis), out)?;
     part(out)?;
     out.write_all(if analysis.lacks_calls() { DOMINATORS_WITHOUT_CALLS } else { DOMINATORS })?;
@@ -91,6 +95,6 @@ mod tests {
         let script = script();
         assert!(script.len() < 60_000, "{}", script.len());
         assert!(!script.contains("</") && !STYLE.contains('<'));
-        assert_eq!(BODY.matches("<!--PART-->").count(), 6);
+        assert_eq!(BODY.matches("<!--PART-->").count(), 7);
     }
 }

@@ -1,5 +1,15 @@
 // What all views use: the numbers, texts, and elements.
 const data = JSON.parse(document.getElementById("data").textContent);
+// Characters that change how others are shown, such as the direction of writing, are visible, as in all other outputs.
+function showControls(of, key) {
+  of[key] = of[key].replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (sign) => "\\u{" + sign.charCodeAt(0).toString(16) + "}");
+}
+const withNames = [data.functions, data.files, data.images, data.threads, data.parts, data.flame.names, data.dominators.names, ...data.parts.filter((part) => part.flame).map((part) => part.flame.names)];
+for (const list of withNames) for (const of of list) showControls(of, "name");
+for (const file of data.sources) {
+  showControls(file, "path");
+  for (const line of file.lines) showControls(line, "text");
+}
 const functionCount = data.functions.length;
 const unit = data.head.unit === "seconds" ? "s" : data.head.unit;
 let total = data.head.total || 0;

@@ -104,9 +104,9 @@ function apply() {
   if (state && writtenState(state) === location.hash) return;
   const before = state;
   state = readState(location.hash);
-  if (!(state.root in rootTrees) || (state.root === "threads" && data.parts.length < 2)) state.root = "callers";
+  if (!Object.hasOwn(rootTrees, state.root) || (state.root === "threads" && data.parts.length < 2)) state.root = "callers";
   const differs = (...names) => !before || names.some((name) => before[name] !== state[name]);
-  const thread = data.parts[state.thread] ? Number(state.thread) : -1;
+  const thread = indexIn(data.parts, state.thread, -1);
   for (const [id, field] of Object.entries(fields)) {
     if (field.type === "checkbox") field.checked = state[id] === "1";
     else if (document.activeElement !== field || field.value !== state[id]) field.value = state[id];
@@ -115,7 +115,7 @@ function apply() {
   if (find("#image").selectedIndex < 0) find("#image").value = -1;
   find(`#flame [value=${state.root}]`).checked = true;
   if (hasFilters(state)) find("#filters").open = true;
-  filters.image = data.images[state.image] ? Number(state.image) : -1;
+  filters.image = indexIn(data.images, state.image, -1);
   filters.test = matcher(state.search);
   colors = state.colors;
   if (differs("thread", ...FILTERS)) {
@@ -124,7 +124,7 @@ function apply() {
     if (hasFilters(state)) takeTree(trees.flame);
   }
   if (differs("thread", "image", ...FILTERS)) treemap.update();
-  if (functionCount && differs("function", "thread", ...FILTERS)) sandwich.choose(data.functions[state.function] ? Number(state.function) : 0);
+  if (functionCount && differs("function", "thread", ...FILTERS)) sandwich.choose(indexIn(data.functions, state.function, 0));
   if (differs("search", "image", "thread", ...FILTERS)) flat.update();
   open(state.view || (data.head.isMeasured ? "flat" : "treemap"));
   if (differs("search")) for (const view of views) view.search(filters.test);
@@ -164,6 +164,8 @@ function start() {
   find("#flame [value=threads]").parentNode.hidden = data.parts.length < 2;
   flames.zoomTo = (at) => change({ zoom: at > 0 ? String(at) : "" });
   find("#link").addEventListener("click", copyLink);
+  find("#about").open = false;
+  window.addEventListener("beforeprint", preparePrint);
   threads();
   // Without stacks, the first picture is one that needs no estimate.
   apply();

@@ -19,6 +19,11 @@ function writtenState(from) {
   return "#" + (from.view || (text && active.id)) + (text && "&" + text);
 }
 
+// The index that a text of the address is, or another one if the list has no such index.
+function indexIn(list, text, other) {
+  return /^\d{1,9}$/.test(text) && Number(text) < list.length ? Number(text) : other;
+}
+
 function hasFilters(of) {
   return FILTERS.some((name) => of[name]);
 }

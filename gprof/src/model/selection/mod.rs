@@ -200,6 +200,8 @@ impl Selections {
             Subject::Counts => &mut self.counts,
             Subject::Source => &mut self.source,
             Subject::Callers => &mut self.callers,
+            // These choose among stacks, before reports choose.
+            Subject::Focus | Subject::Ignored | Subject::Hidden | Subject::Start => return,
             Subject::Arcs => {
                 let arcs = if only { &mut self.arcs.included } else { &mut self.arcs.excluded };
                 arcs.extend(named.into_iter().filter(|(callers, _)| callers.contains(&true)));
@@ -209,6 +211,52 @@ impl Selections {
         for (functions, _) in named {
             selection.add(&functions, only);
         }
+    }
+}
+
+/// The functions that filters of stacks name.
+#[derive(Debug)]
+pub(super) struct StackFilters {
+    /// For each of [`Subject::OF_STACKS`], whether an option has it, and which functions the options name.
+    named: Vec<(bool, Vec<bool>)>,
+}
+
+impl StackFilters {
+    /// Finds the functions that the options name.
+    ///
+    /// # Errors
+    ///
+    /// If an option names no function of the program.
+    pub(super) fn new(options: &Options, functions: &Functions<'_>, sources: &Sources) -> Result<StackFilters, Error> {
+        let matcher = Matcher { functions, sources, finds_readable: true };
+        let of = |subject: Subject| {
+            let choices: Vec<&Choice> = options.choices.iter().filter(|choice| choice.subject == subject).collect();
+            let mut all = vec![false; functions.len()];
+            for (named, _) in sets(&choices, &matcher)? {
+                all.iter_mut().zip(named).for_each(|(all, named)| *all |= named);
+            }
+            Ok((!choices.is_empty(), all))
+        };
+        Ok(StackFilters { named: Subject::OF_STACKS.into_iter().map(of).collect::<Result<_, _>>()? })
+    }
+
+    /// Whether only stacks with certain functions count.
+    pub(super) fn has_focus(&self) -> bool {
+        self.of(Subject::Focus).is_some_and(|(is_given, _)| *is_given)
+    }
+
+    /// Whether stacks begin at certain functions.
+    pub(super) fn has_start(&self) -> bool {
+        self.of(Subject::Start).is_some_and(|(is_given, _)| *is_given)
+    }
+
+    /// Whether an option names a function.
+    pub(super) fn has(&self, subject: Subject, id: FunctionId) -> bool {
+        self.of(subject).is_some_and(|(_, named)| named.get(id.index()) == Some(&true))
+    }
+
+    fn of(&self, subject: Subject) -> Option<&(bool, Vec<bool>)> {
+        self.named.get(Subject::OF_STACKS.iter().position(|of| *of == subject)?)
     }
 }
 
