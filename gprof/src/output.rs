@@ -66,7 +66,8 @@ pub(crate) fn write(path: &Path, render: impl FnOnce(&mut dyn Write) -> Result<(
     }
 }
 
-/// Makes a page in a directory that only this user can read the only output of the options. Returns the path of the page.
+/// Makes a page in a directory that only this user can read the only output of the options. Returns the path of the
+/// page.
 ///
 /// # Errors
 ///

@@ -12,6 +12,9 @@ pub(crate) const DRAWN_CALLS: usize = 750;
 /// The maximum number of characters of a name in a box of a drawing. The whole name is the title of the box.
 pub(crate) const LETTERS_OF_BOX: usize = 36;
 
+/// The functions that a sentence at the head of the page names.
+pub(crate) const NAMED_IN_SUMMARY: usize = 3;
+
 /// The letters of a name in the sentences at the head of the page.
 pub(crate) const LETTERS_OF_SUMMARY: usize = 80;
 

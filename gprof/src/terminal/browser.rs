@@ -92,8 +92,8 @@ mod tests {
         assert_eq!(commands(&[("WAYLAND_DISPLAY", "wayland-0"), ("BROWSER", ":")]), ["xdg-open|/tmp/a b.html"]);
         assert_eq!(commands(&[("DISPLAY", ":0"), ("BROWSER", "w3m")]), ["w3m|/tmp/a b.html"]);
         assert_eq!(
-            commands(&[("BROWSER", "firefox -new-tab  file://%s#flame::lynx")]),
-            ["firefox|-new-tab|file:///tmp/a b.html#flame", "lynx|/tmp/a b.html"]
+            commands(&[("BROWSER", "firefox -new-tab  url=%s#flame::lynx")]),
+            ["firefox|-new-tab|url=/tmp/a b.html#flame", "lynx|/tmp/a b.html"]
         );
     }
 

@@ -5,11 +5,8 @@ use std::io::{self, Write};
 use crate::model::{Analysis, ArcTimes, FunctionTimes};
 use crate::program::symbols::functions::FunctionId;
 use crate::reports::number::{Fixed, General, counted};
-use crate::sink::limits::LETTERS_OF_SUMMARY;
+use crate::sink::limits::{LETTERS_OF_SUMMARY, NAMED_IN_SUMMARY};
 use crate::sink::markup::{escaped, fitting};
-
-/// The functions that the summary names of each kind.
-const MOST_NAMED: usize = 3;
 
 /// A call is cheap if it takes less than this part of the whole time.
 const CHEAP: f64 = 1e-3;
@@ -122,7 +119,7 @@ fn words(analysis: &Analysis<'_>) -> Vec<String> {
     let mut top = |what: &str, time: fn(&FunctionTimes) -> f64| {
         let mut sorted: Vec<&FunctionTimes> = functions.iter().filter(|function| time(function) > 0.0).collect();
         sorted.sort_by(|one, other| time(other).total_cmp(&time(one)));
-        let named = sorted.iter().take(MOST_NAMED).map(|of| share(analysis, of.id, time(of), all));
+        let named = sorted.iter().take(NAMED_IN_SUMMARY).map(|of| share(analysis, of.id, time(of), all));
         let named: Vec<String> = named.collect();
         if !named.is_empty() {
             words.push(format!("{what}: {}.", named.join(", ")));
