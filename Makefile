@@ -365,6 +365,8 @@ tools:
 	@mkdir -p "$(DIST)/bin" "$(PKGCONFIG)" "$(MANUALS)/man1" "$(MANUALS)/man3" "$(MANUALS)/man5"
 	@sed -e 's/@VERSION@/$(VERSION)/' -e 's/@HOST@/$(HOST)/' -e 's/@SYSTEM@/$(SYSTEM)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
 	@chmod 755 "$(DIST)/bin/gmon-cc"
+	@for name in gmon-c++ gmon-fortran; do \
+		ln -sf gmon-cc "$(DIST)/bin/$$name" && echo ".so man1/gmon-cc.1" >"$(MANUALS)/man1/$$name.1"; done
 	@sed 's/@VERSION@/$(VERSION)/' runtime/gmon.pc.in >"$(PKGCONFIG)/gmon.pc"
 	@cp -f docs/man/*.1 "$(MANUALS)/man1/"
 	@cp -f docs/man/*.3 "$(MANUALS)/man3/"

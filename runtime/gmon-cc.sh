@@ -1,14 +1,18 @@
 #!/bin/sh
-# gmon-cc: runs the compiler with profiling.
+# gmon-cc, gmon-c++, gmon-fortran: run the compiler with profiling.
 #
-#     gmon-cc [--on-demand] [compiler arguments]...
+#     gmon-cc|gmon-c++|gmon-fortran [--on-demand] [compiler arguments]...
+#
+# The three commands are one script: the name by which it is run says which compiler runs, so that one build can have
+# several languages.
 #
 # With --on-demand, the code is not compiled with -pg, but with room at the entries of functions, so that the runtime
 # can count calls while somebody asks for that; and the start-up object is a further object in each case. Shared objects
 # get an object too, so that the runtime hears when they are loaded.
 #
-# The compiler is $GMON_CC, $CC or cc, with the options in that variable. If the variable names gmon-cc itself, as with
-# `make CC=gmon-cc`, the compiler is cc. gmon-cc adds -pg, and adds the start-up object when it links: by -B if the
+# The compiler is $GMON_CC, $CC or cc, with the options in that variable; for gmon-c++ $GMON_CXX, $CXX or c++; for
+# gmon-fortran $GMON_FC, $FC or gfortran. If the variable names one of the three commands, as with `make CC=gmon-cc`,
+# the compiler is cc, c++ or gfortran. gmon-cc adds -pg, and adds the start-up object when it links: by -B if the
 # compiler looks for gcrt1.o, and as a further object otherwise (musl-gcc). The files of gmon are found relative to this
 # script.
 set -eu
@@ -22,18 +26,30 @@ host_system=@SYSTEM@
 library_from_here=../lib/gmon
 include_from_here=../include
 
+# The language that a name of this script tells: links may have the names of compilers, such as g++.
+command=gmon-cc variable=CC default=cc
+tell_language() {
+    case ${1##*/} in
+        *++*) command=gmon-c++ variable=CXX default=c++ ;;
+        *fortran*|*flang*|f77|f90|f95) command=gmon-fortran variable=FC default=gfortran ;;
+    esac
+}
+tell_language "$0"
+
 fail() {
-    echo "gmon-cc: $*" >&2
+    echo "$command: $*" >&2
     exit 1
 }
 
-self=$(command -v -- "$0") || fail "cannot find gmon-cc: run it by its path"
+self=$(command -v -- "$0") || fail "cannot find $command: run it by its path"
 while [ -h "$self" ]; do
     link=$(readlink "$self")
     case $link in
         /*) self=$link ;;
         *) self=${self%/*}/$link ;;
     esac
+    # A link to a link tells no language by its own name, and the next one may.
+    [ $command != gmon-cc ] || tell_language "$self"
 done
 case $self in
     */*) ;;
@@ -57,44 +73,49 @@ include=$(resolved "$include_from_here")
 
 # Whether a word names this program, a link to this program, or another copy of this program.
 is_self() {
-    [ "${1##*/}" != gmon-cc ] || return 0
+    case ${1##*/} in gmon-cc|gmon-c++|gmon-fortran) return 0 ;; esac
     found=$(command -v -- "$1") && [ "$found" -ef "$self" ]
 }
 
-# The path of the first cc in $PATH that is not a link to this program.
-next_cc() {
+# The path of the first compiler of the default name in $PATH that is not a link to this program.
+next_compiler() {
     IFS=:
     for directory in $PATH; do
-        if [ -x "$directory/cc" ] && ! [ "$directory/cc" -ef "$self" ]; then
-            echo "$directory/cc"
+        if [ -x "$directory/$default" ] && ! [ "$directory/$default" -ef "$self" ]; then
+            echo "$directory/$default"
             return
         fi
     done
-    fail "every cc in PATH is gmon-cc itself: set GMON_CC to the compiler"
+    fail "every $default in PATH is $command itself: set GMON_$variable to the compiler"
 }
 
-# A compiler that runs gmon-cc would run it forever.
-[ -z "${GMON_CC_RUNS:-}" ] || fail "the compiler $GMON_CC_RUNS runs gmon-cc again: set GMON_CC to the compiler itself"
+# A compiler that runs gmon-cc would run it forever. The inner command may be another than the outer one.
+[ -z "${GMON_CC_RUNS:-}" ] ||
+    fail "the compiler $GMON_CC_RUNS runs $command again: set GMON_${GMON_CC_RUNS_FOR:-$variable} to the compiler itself"
 
 # $CC is split at blanks, without file name patterns. make, CMake and Meson export $CC: other words in it (ccache
 # gmon-cc -m32) have already been run, or are among the arguments.
 set -f
-compiler=${GMON_CC:-${CC:-cc}}
+case $variable in
+    CC) compiler=${GMON_CC:-${CC:-cc}} ;;
+    CXX) compiler=${GMON_CXX:-${CXX:-c++}} ;;
+    FC) compiler=${GMON_FC:-${FC:-gfortran}} ;;
+esac
 for word in $compiler; do
     if is_self "$word"; then
-        compiler=cc
+        compiler=$default
         break
     fi
 done
 # CMake shortens "ccache gmon-cc" in $CC to the first word, which is not a compiler.
 case ${compiler##*/} in
-    ccache|sccache|distcc|icecc|buildcache) compiler=cc ;;
+    ccache|sccache|distcc|icecc|buildcache) compiler=$default ;;
 esac
-if [ "$compiler" = cc ] && is_self cc; then
-    compiler=$(next_cc) || exit 1
+if [ "$compiler" = $default ] && is_self $default; then
+    compiler=$(next_compiler) || exit 1
 fi
-command -v ${compiler%% *} >/dev/null || fail "cannot find the compiler $compiler: set CC"
-export GMON_CC_RUNS="$compiler"
+command -v ${compiler%% *} >/dev/null || fail "cannot find the compiler $compiler: set $variable"
+export GMON_CC_RUNS="$compiler" GMON_CC_RUNS_FOR=$variable
 
 # The option of gmon-cc itself is removed from the arguments.
 on_demand=no
@@ -121,7 +142,7 @@ if [ $is_question = yes ]; then
     [ "$*" = --version ] || exec $compiler "$@"
     # Build systems recognize the compiler by the first lines, and take the first number for its version.
     $compiler --version || exit
-    echo "gmon-cc (gmon toolchain) $version for $($compiler -dumpmachine 2>/dev/null || echo $host)"
+    echo "$command (gmon toolchain) $version for $($compiler -dumpmachine 2>/dev/null || echo $host)"
     exit
 fi
 

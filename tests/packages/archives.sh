@@ -76,6 +76,7 @@ readers=$native/bin/gprof
 ! gprof --version 2>/dev/null | grep -q '^GNU gprof' || readers=$readers:gprof
 profiles "$readers" "$native/bin/gmon-cc" -DWITH_HEADER
 profiles "$readers" "$native/bin/gmon-cc" -DWITH_HEADER -static
+GMON_CXX=cc profiles "$readers" "$native/bin/gmon-c++"
 profiles "$readers" cc -pg "-B$native/lib/gmon"
 if command -v pkg-config >/dev/null; then
     # pkg-config escapes the blank.

@@ -117,7 +117,7 @@ awk '$3 > 0 { sampled = 1 } $NF == "luaV_execute" && $4 > 0 { run = 1 } $NF == "
 [ -s "$root/tmp/lua/profile.html" ] || fail "gmon-gprof -o profile.html wrote no page for Lua"
 
 step "manual pages and completions"
-inside man -w gmon-gprof gmon-cc gmon-run gmon 3gmon profil monstartup
+inside man -w gmon-gprof gmon-cc gmon-c++ gmon-fortran gmon-run gmon 3gmon profil monstartup
 # man finds the page of gmon-gprof for gprof if /usr/lib/gmon/bin is first in PATH.
 case $(inside env PATH=/usr/lib/gmon/bin:/usr/bin:/bin man -w gprof) in
     */gmon-gprof.1.gz|/usr/lib/gmon/*) ;;

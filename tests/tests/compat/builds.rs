@@ -11,7 +11,7 @@ use crate::support::{directory, tool};
 const SOURCE: &str = "int twice(int number) { return 2 * number; }\nint main(void) { return twice(0); }\n";
 
 /// Whether a tool is available here; tests without their tool print SKIPPED.
-fn has(name: &str) -> bool {
+pub(crate) fn has(name: &str) -> bool {
     let found = is_there(name);
     if !found {
         eprintln!("SKIPPED: gmon-cc with {name}: no {name} on this system");
@@ -28,20 +28,21 @@ fn project(name: &str) -> PathBuf {
 
 /// A shell command in a directory, with gmon-cc in PATH, its path in `$WRAPPER`, and no CC except one that the command
 /// sets. Compilers that start each other forever are stopped.
-fn shell(place: &Path, script: &str) -> Output {
+pub(crate) fn shell(place: &Path, script: &str) -> Output {
     let bin = Path::new(wrapper()).parent().unwrap().to_str().unwrap();
     let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
     let mut command = Command::new("timeout");
     command.args(["300", "sh", "-c", script]).current_dir(place);
     command.env("PATH", path).env("WRAPPER", wrapper()).env("CCACHE_DIR", place.join("cache"));
-    for variable in ["CC", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "MAKELEVEL", "GMON_CC", "GMON_CC_RUNS"] {
+    let compilers = ["CC", "CXX", "FC", "F77", "GMON_CC", "GMON_CXX", "GMON_FC", "GMON_CC_RUNS", "GMON_CC_RUNS_FOR"];
+    for variable in compilers.into_iter().chain(["CFLAGS", "LDFLAGS", "MAKEFLAGS", "MAKELEVEL"]) {
         command.env_remove(variable);
     }
     command.output().unwrap()
 }
 
 /// Runs the script that builds `program`. The program must then be profiled by our runtime.
-fn builds(place: &Path, script: &str, program: &str) {
+pub(crate) fn builds(place: &Path, script: &str, program: &str) {
     let output = shell(place, script);
     let said = || [&output.stdout[..], &output.stderr].concat().escape_ascii().to_string();
     assert!(output.status.success(), "{script}: {:?} {}", output.status, said());

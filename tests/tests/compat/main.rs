@@ -11,6 +11,7 @@ mod installation;
 mod installed;
 mod kernels;
 mod kit;
+mod languages;
 #[cfg(target_os = "linux")]
 mod ld_profile;
 mod linker_orders;

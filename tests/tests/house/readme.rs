@@ -128,11 +128,11 @@ impl Home {
         "#;
         let mut shell = Command::new("sh");
         shell.args(["-e", "-c", &format!("{script}{commands}")]).current_dir(self.work());
-        for name in ["CC", "GMON_CC", "MAKEFLAGS", "MAKELEVEL", "DESTDIR", "BINDIR", "LIBDIR", "INCLUDEDIR", "DATADIR"]
+        for name in ["CC", "CXX", "FC", "GMON_CC", "GMON_CXX", "GMON_FC", "MAKEFLAGS", "MAKELEVEL", "DESTDIR", "BINDIR"]
         {
             shell.env_remove(name);
         }
-        for name in ["MANDIR", "DOCDIR", "PKGCONFIGDIR"] {
+        for name in ["LIBDIR", "INCLUDEDIR", "DATADIR", "MANDIR", "DOCDIR", "PKGCONFIGDIR"] {
             shell.env_remove(name);
         }
         // Cargo and rustup find their directories by HOME.
@@ -239,12 +239,13 @@ fn is_there(tool: &str) -> bool {
 /// The tools that a command needs. Prints SKIPPED for one that is not there.
 fn has_tools(row: &str, command: &str) -> bool {
     let words = command.split_whitespace();
+    let fortran = command.starts_with("gmon-fortran").then(|| "gfortran".to_owned());
     let tools = words.filter_map(|word| match word.split_once('=') {
         Some(("GMON_CC", compiler)) => Some(compiler.to_owned()),
         Some(("-fuse-ld", linker)) => Some(format!("ld.{linker}")),
         _ => None,
     });
-    for tool in tools {
+    for tool in tools.chain(fortran) {
         if !is_there(&tool) {
             println!("\nSKIPPED: README: to build {row}: no {tool} here");
             return false;
