@@ -86,6 +86,39 @@ fn write(
     }
 }
 
+/// Returns the growth of the total time that the profiles show with the probability that reports promise, as a percentage
+/// of the base; `None` if they show none. Without a base, that is the growth which as many runs of another program would
+/// show if they differed as these do. The options must be [`Options::compared`].
+///
+/// # Errors
+///
+/// If a profile cannot be read.
+pub(crate) fn visible(base: Option<&Options>, new: &Options) -> Result<Option<f64>, Error> {
+    let (mut unheard, clock) = (sink(), || Duration::ZERO);
+    let mut silent = Progress::new(&mut unheard, &Terminal::default(), &clock);
+    let mut debug_files = DebugFiles::default();
+    let options = [base.unwrap_or(new), new];
+    let [of_base, of_new] = options.map(|options| sources::load(options, &mut debug_files, &mut silent));
+    let loaded = [of_base?, of_new?];
+    let mut analyze = |side: usize| {
+        let (options, loaded) = (options[side], &loaded[side]);
+        model::analyze(loaded, options, list::wanted(options, loaded)?, &mut silent)
+    };
+    let sums = [analyze(0)?, analyze(1)?];
+    let mut read = |side: usize| read_runs(&sums[side], &loaded[side], options[side], &mut silent);
+    let mut runs = [read(0)?, read(1)?];
+    if base.is_none() {
+        // Runs that are compared with themselves are no pairs.
+        runs.iter_mut().flatten().for_each(|run| run.start = None);
+    }
+    match model::difference_of_runs((&sums[0], &runs[0]), (&sums[1], &runs[1])) {
+        Ok(difference) => Ok(verdict::visible(&difference)),
+        // No samples show nothing.
+        Err(Error::NoTimes { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Returns the numbers of each run of a side. The profiles are read again, one run after the other, so that memory does
 /// not grow with the number of runs. What is wrong with a profile was told when the sum was read.
 fn read_runs(

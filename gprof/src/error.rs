@@ -131,6 +131,13 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// A program that `--repeat` runs cannot be run, failed, or left no profile.
+    Program {
+        /// The name of the program on the command line.
+        program: String,
+        /// What is wrong, and what to do.
+        why: String,
+    },
     /// The screen of the terminal cannot be used.
     Terminal(io::Error),
     /// The user asked for a difference, and a profile has no samples.
@@ -253,6 +260,7 @@ impl fmt::Display for Error {
                  GMON_STACKS=0, and in children with GMON_CHILDREN=sum",
             ),
             Error::Process { pid, why } => write!(f, "process {pid}: {why}"),
+            Error::Program { program, why } => write!(f, "{program}: {why}"),
             Error::Terminal(source) => {
                 write!(f, "the terminal cannot be used: {}: write to a file or a pipe instead", system(source))
             }
@@ -296,6 +304,7 @@ impl std::error::Error for Error {
             | Error::Objects { .. }
             | Error::NothingInObject { .. }
             | Error::Process { .. }
+            | Error::Program { .. }
             | Error::NoStacks
             | Error::NoTimes { .. }
             | Error::UnitsDiffer { .. }

@@ -62,6 +62,7 @@ mod output;
 mod personalities;
 mod program;
 mod question;
+mod repeat;
 mod reports;
 mod sink;
 mod sources;
@@ -225,6 +226,10 @@ fn report_request(
         output::check(&options, terminal)?;
         let interrupts = attach::take_profile(&mut options, &attach, progress)?;
         return report_to_reader(&options, Some(&interrupts), out, progress, terminal);
+    }
+    if let Some(repeat) = options.repeat.take() {
+        repeat::collect(&mut options, &repeat, progress)?;
+        return report_to_reader(&options, None, out, progress, terminal);
     }
     let place = std::path::Path::new("");
     let (images, named, sysroot) = (&mut options.images, options.named, options.sysroot.as_deref());

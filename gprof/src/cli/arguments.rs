@@ -88,6 +88,24 @@ pub(super) struct Arguments {
     #[arg(help_heading = "Reports")]
     pub(super) calls: Option<OsString>,
 
+    /// Run the program this many times (default 10), keep the profiles in the directory of --output, and report on them.
+    /// The words behind -- are the program and its arguments; without -pg, gmon-run profiles the program
+    #[arg(long, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
+    #[arg(help_heading = "Reports")]
+    pub(super) repeat: Option<String>,
+
+    /// With --repeat: run this program too, in turns and with the same arguments, and print what changed since
+    #[arg(long, value_name = "PROGRAM", help_heading = "Reports")]
+    pub(super) against: Option<PathBuf>,
+
+    /// With --repeat: go on after RUNS until a growth of the total time by this percentage would be visible
+    #[arg(long, value_name = "PERCENT", help_heading = "Reports")]
+    pub(super) until: Option<String>,
+
+    /// With --repeat: begin no runs after this time
+    #[arg(long, value_name = "SECONDS", help_heading = "Reports")]
+    pub(super) max_time: Option<String>,
+
     /// Count only the threads with this name, or the thread with this number (of runs with GMON_THREADS=1)
     #[arg(long, value_name = "NAME", help_heading = "What counts")]
     pub(super) thread: Option<String>,

@@ -14,6 +14,7 @@ use gmon_demangle::Style;
 
 use super::arguments::{Arguments, arguments, is_given};
 use super::files;
+use super::repeat;
 use super::requests::{self, number};
 use crate::error::Error;
 use crate::question::files::{Named, Output, known_form};
@@ -39,8 +40,9 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     }
     let style = style(&arguments)?;
     let attach = attach(&arguments, matches)?;
+    let repeat = repeat::repeat(&arguments, matches)?;
     let mut images = files::images(&arguments, matches)?;
-    if attach.is_some() {
+    if attach.is_some() || repeat.is_some() {
         images.iter_mut().for_each(|profiled| profiled.profiles.clear());
     }
     let named = Named { image: is_given(matches, "image"), profiles: is_given(matches, "profiles") };
@@ -88,6 +90,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         watch,
         attach,
         opens: arguments.open,
+        repeat,
     })
 }
 
@@ -330,7 +333,7 @@ fn attach(arguments: &Arguments, matches: &ArgMatches) -> Result<Option<Attach>,
 }
 
 /// An option as a user writes it.
-fn spelled(id: &str) -> String {
+pub(super) fn spelled(id: &str) -> String {
     let command = arguments();
     let option = command.get_arguments().find(|argument| argument.get_id() == id);
     match option.map(|option| (option.get_long(), option.get_short())) {

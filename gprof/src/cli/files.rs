@@ -140,6 +140,10 @@ pub(super) fn outputs(arguments: &Arguments) -> Result<Vec<Output>, Error> {
             None => Ok(vec![Output { file: None, format: Format::Html }]),
         };
     }
+    if arguments.repeat.is_some() {
+        // The option names a directory.
+        return Ok(vec![output(None)?]);
+    }
     if arguments.extract.is_some() || files.is_empty() {
         return match files.get(1) {
             Some(_) => Err(Error::Usage("'--extract' writes one file, so one '--output' can name the file".to_owned())),
@@ -175,7 +179,7 @@ pub(super) fn comparison(
     matches: &ArgMatches,
     outputs: &[Output],
 ) -> Result<Option<Comparison>, Error> {
-    if arguments.base.is_empty() {
+    if arguments.base.is_empty() && arguments.against.is_none() {
         let alone = [
             ("'--normalize' scales a base", arguments.normalize),
             ("'--fail-if' compares with a base", !arguments.fail_if.is_empty()),
@@ -196,7 +200,8 @@ pub(super) fn comparison(
         base.extend(files(value)?);
     }
     let is_stdin = |profile: &&ProfilePath| **profile == ProfilePath::Stdin;
-    let of_report = arguments.profiles.iter().filter(|profile| *profile == "-").count();
+    let of_report = if arguments.repeat.is_some() { &[][..] } else { &arguments.profiles };
+    let of_report = of_report.iter().filter(|profile| *profile == "-").count();
     if base.iter().filter(is_stdin).count() + of_report > 1 {
         return Err(Error::Usage("'--base': the standard input can be one profile only".to_owned()));
     }
@@ -254,8 +259,9 @@ fn base_contradictions(arguments: &Arguments, matches: &ArgMatches, outputs: &[O
         choices.map(|(option, is_given)| (option.to_owned(), is_given, "a difference is about all functions"));
     let others = others.map(|(option, is_given, why)| (option.to_owned(), is_given, why));
     let mut all = reports.chain(choices).chain(others);
+    let base = if arguments.against.is_some() { "--against" } else { "--base" };
     if let Some((option, _, why)) = all.find(|(_, is_given, _)| *is_given) {
-        return Err(Error::Usage(format!("'--base' and '{option}' cannot be used together: {why}")));
+        return Err(Error::Usage(format!("'{base}' and '{option}' cannot be used together: {why}")));
     }
     match outputs.iter().find(|output| !output.format.shows_differences()) {
         Some(output) => {
@@ -263,7 +269,7 @@ fn base_contradictions(arguments: &Arguments, matches: &ArgMatches, outputs: &[O
                 Format::all().filter(|format| format.shows_differences()).map(Format::name).collect();
             let (output, known) = (spelled_output(output, arguments), known.join(", "));
             Err(Error::Usage(format!(
-                "'--base' and '{output}' cannot be used together: the format has no differences; these have: {known}"
+                "'{base}' and '{output}' cannot be used together: the format has no differences; these have: {known}"
             )))
         }
         None => Ok(()),

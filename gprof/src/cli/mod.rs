@@ -4,6 +4,7 @@ mod arguments;
 mod check;
 mod files;
 pub mod generate;
+mod repeat;
 mod requests;
 mod words;
 
@@ -36,7 +37,10 @@ pub enum Request {
 pub fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
     let mut words = words::expand(words)?;
     // The check for the BSDs has handled this word already.
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let operands = words.split_off(end);
     words.retain(|word| word != "--gnu");
+    words.extend(operands);
     let parser = arguments::arguments();
     let words = words::unglue(words, &parser);
     let is_long = words.iter().skip(1).any(|word| word.as_encoded_bytes().starts_with(b"--h"));

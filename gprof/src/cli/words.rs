@@ -74,8 +74,11 @@ pub(super) fn expand(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Os
     let mut pending: Vec<OsString> = words.collect();
     pending.reverse();
     let (mut count, mut length) = (0, 0);
+    let mut is_command = false;
     while let Some(word) = pending.pop() {
-        let may_read = count < MOST_FILES && length < MOST_TEXT;
+        // With --repeat, the words behind `--` are a program and its arguments.
+        is_command |= word == "--" && expanded.iter().any(|word| word.as_bytes().starts_with(b"--repeat"));
+        let may_read = count < MOST_FILES && length < MOST_TEXT && !is_command;
         let name = word.as_bytes().strip_prefix(b"@").filter(|_| may_read);
         let path = name.map(|name| Path::new(OsStr::from_bytes(name)));
         if let Some(path) = path.filter(|path| files::is_device(path)) {

@@ -15,6 +15,7 @@ mod folded;
 mod html;
 mod json;
 mod layered;
+mod markdown;
 mod page_head;
 mod pprof;
 mod render;

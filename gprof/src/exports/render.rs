@@ -2,7 +2,9 @@
 
 use std::io::{BufWriter, Write};
 
-use super::{callgrind, csv, difference, dot, drawing, firefox, flame, folded, html, json, pprof, speedscope};
+use super::{
+    callgrind, csv, difference, dot, drawing, firefox, flame, folded, html, json, markdown, pprof, speedscope,
+};
 use crate::error::Error;
 use crate::model::{Analysis, Difference};
 use crate::question::format::Format;
@@ -35,6 +37,7 @@ pub fn render(
         Format::Svg => drawing::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Flame => flame::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Csv => csv::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Markdown => markdown::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Folded => folded::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Speedscope => speedscope::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Pprof => pprof::render(analysis, &mut buffer).map_err(Error::Output)?,
@@ -60,6 +63,7 @@ pub fn render_difference(
         Format::Text => reported::text::render(difference, &mut buffer),
         Format::Table => reported::table::render(difference, terminal, &mut buffer),
         Format::Json => difference::json(difference, &mut buffer),
+        Format::Markdown => difference::markdown(difference, &mut buffer),
         Format::Csv => difference::csv(difference, &mut buffer),
         Format::Html => difference::page(difference, &mut buffer),
         Format::Pprof => pprof::render_difference(difference, &mut buffer),

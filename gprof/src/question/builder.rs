@@ -23,6 +23,7 @@ impl Options {
             named: Named { image: true, profiles: true },
             watch: None,
             attach: None,
+            repeat: None,
             comparison: None,
             known_form: KnownForm::default(),
             symbols: None,

@@ -24,6 +24,8 @@ pub enum Format {
     Svg,
     /// A row for each function and for each arc of the call graph, as CSV.
     Csv,
+    /// The flat profile and the call graph, or a difference, as Markdown, for comments on changes.
+    Markdown,
     /// The stacks of the samples as lines, for flame graphs.
     Folded,
     /// The stacks of the samples for speedscope.
@@ -67,6 +69,12 @@ const DEFINITIONS: &[Definition] = &[
     text(Format::Table, "table", &[], "Text with tables"),
     text(Format::Json, "json", &[".json"], "The reports as JSON; docs/json.md has the schema"),
     text(Format::Csv, "csv", &[".csv"], "A row for each function and for each arc"),
+    text(
+        Format::Markdown,
+        "markdown",
+        &[".md", ".markdown"],
+        "The flat profile and the call graph for comments on changes",
+    ),
     text(Format::Folded, "folded", &[".folded", ".collapsed"], "Stacks as lines, for flame graphs"),
     text(Format::Speedscope, "speedscope", &[".speedscope.json", ".speedscope"], "Stacks for speedscope"),
     binary(Format::Pprof, "pprof", &[".pprof", ".pb.gz"], "Stacks and calls for `go tool pprof`, compressed"),
@@ -136,7 +144,8 @@ impl Format {
     /// Returns whether the format can show what changed between two profiles.
     #[must_use]
     pub fn shows_differences(self) -> bool {
-        matches!(self, Format::Text | Format::Table | Format::Json | Format::Csv | Format::Pprof | Format::Html)
+        let is_text = matches!(self, Format::Text | Format::Table | Format::Markdown);
+        is_text || matches!(self, Format::Json | Format::Csv | Format::Pprof | Format::Html)
     }
 
     /// Returns whether the output is about functions and their stacks, so that it cannot be about lines or object

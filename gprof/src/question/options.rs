@@ -34,6 +34,30 @@ pub struct Attach {
     pub calls: Option<Vec<u8>>,
 }
 
+/// How to run programs again and again, and to collect their profiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeat {
+    /// The least number of runs of each program; not 0.
+    pub runs: usize,
+    /// The directory for the profiles.
+    pub directory: PathBuf,
+    /// The program.
+    pub program: PathBuf,
+    /// The arguments of the programs.
+    pub arguments: Vec<OsString>,
+    /// The program to compare with.
+    pub against: Option<PathBuf>,
+    /// The growth of the total that must be visible, as a percentage; above 0 and not NaN.
+    pub until: Option<f64>,
+    /// The time after which no run begins.
+    pub longest: Option<Duration>,
+    /// The options of the command line that are about the report.
+    pub report: Vec<OsString>,
+}
+
+// The percentage is never NaN, so equality is reflexive.
+impl Eq for Repeat {}
+
 /// The part of the output that a choice of functions applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
@@ -92,6 +116,9 @@ pub struct Choice {
 
 /// The number of rows and entries that tables show if the user sets no limit: nobody reads more.
 pub(crate) const ROWS_OF_TABLES: usize = 200;
+
+/// The same for Markdown: a comment on a change shows what matters.
+pub(crate) const ROWS_OF_MARKDOWN: usize = 30;
 
 /// Limits of the flat profile and of the call graph; everything is shown without limits, except in tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -217,6 +244,8 @@ pub struct Options {
     pub(crate) attach: Option<Attach>,
     /// Whether to show the page in the user's browser. The output is then the page, without a file.
     pub(crate) opens: bool,
+    /// The programs to run, if the user wants this. The images then have no profiles yet.
+    pub(crate) repeat: Option<Repeat>,
     /// The pager for reports on a terminal, if one is wanted.
     pub(crate) pager: Option<pager::PagerCommand>,
 }
@@ -242,10 +271,17 @@ impl Options {
         self.outputs.iter().map(|output| (output, alone(output))).collect()
     }
 
-    /// The limits of rows and entries: those that the user set, or the limit of tables.
+    /// The limits of rows and entries: those that the user set, or the limit of tables and of Markdown.
     #[must_use]
     pub(crate) fn row_limit(&self) -> Limit {
-        if self.has_limit_of_tables() { Limit { top: Some(ROWS_OF_TABLES), min_percent: None } } else { self.limit }
+        let is_markdown = self.outputs.iter().all(|output| output.format == Format::Markdown);
+        match self.has_limit_of_tables() {
+            true => Limit { top: Some(ROWS_OF_TABLES), min_percent: None },
+            false if is_markdown && self.limit == Limit::default() => {
+                Limit { top: Some(ROWS_OF_MARKDOWN), min_percent: None }
+            }
+            false => self.limit,
+        }
     }
 
     /// Whether rows and entries have the limit of tables, because the user set no limit.

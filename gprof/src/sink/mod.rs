@@ -7,5 +7,6 @@ pub mod dot;
 pub mod folded;
 pub mod json;
 pub mod limits;
+pub mod markdown;
 pub mod markup;
 pub mod text;

@@ -98,6 +98,20 @@ pub(crate) fn find_programs(
     Ok(())
 }
 
+/// Returns the sum that gmon-run has left for a program in a directory: that of the same build, or of the same file.
+pub(crate) fn profile_in(directory: &Path, program: &Path) -> Option<PathBuf> {
+    let own = image::read(program, false).ok().and_then(|bytes| image::identity(&bytes).ok().flatten());
+    let path = fs::canonicalize(program).ok();
+    let programs = programs_in(directory);
+    let is_same_build = |known: &&Program| own.is_some() && known.identity == own;
+    let is_same_file = |known: &&Program| path.as_ref() == Some(&known.path);
+    let found = programs.iter().find(is_same_build).or_else(|| programs.iter().find(is_same_file))?;
+    match found.profiles.first() {
+        Some(ProfilePath::File(profile)) => Some(profile.clone()),
+        _ => None,
+    }
+}
+
 /// Prints the programs, with their CPU time and the number of their processes. `what` chooses another program.
 fn list(programs: &[Program], directory: &Path, what: &str, notes: &mut dyn Write) -> io::Result<()> {
     writeln!(

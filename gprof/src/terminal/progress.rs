@@ -127,6 +127,15 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Tells how much of long work is done: with a bar on a terminal, and otherwise in a line of its own.
+    pub fn step(&mut self, what: &str, done: usize, all: usize) {
+        match self.width {
+            Some(width) => self.draw_at_once(&format!("[{}] {what}", bar(done, all)), width),
+            // A message that cannot be written is dropped: nobody can read it.
+            None => _ = writeln!(self, "gprof: {what}"),
+        }
+    }
+
     fn draw_at_once(&mut self, what: &str, width: usize) {
         self.is_shown = true;
         let line = terminal::visible(&format!("gprof: {what}")).into_owned();
@@ -324,6 +333,21 @@ mod tests {
             let clock = || Duration::ZERO;
             let mut progress = Progress::new(&mut out, &terminal(width), &clock);
             progress.tell_now("fetching a file");
+            progress.clear();
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    /// Catches a bar without a terminal, a line that stays on a terminal, and a step that nobody hears of.
+    #[test]
+    fn steps_have_a_bar_on_a_terminal_and_lines_elsewhere() {
+        let bar = "\r\x1b[Kgprof: [##########----------] 1 of 2 runs\r\x1b[Kgprof: [####################] 2 of 2 runs\r\x1b[K";
+        for (width, expected) in [(None, "gprof: 1 of 2 runs\ngprof: 2 of 2 runs\n"), (Some(80), bar)] {
+            let mut out = Vec::new();
+            let clock = || Duration::ZERO;
+            let mut progress = Progress::new(&mut out, &terminal(width), &clock);
+            progress.step("1 of 2 runs", 1, 2);
+            progress.step("2 of 2 runs", 2, 2);
             progress.clear();
             assert_eq!(String::from_utf8(out).unwrap(), expected);
         }

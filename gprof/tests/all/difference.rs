@@ -1,6 +1,7 @@
 //! Differences: what holds for any two profiles, and how functions are joined.
 
 mod rows;
+mod shown;
 
 use std::fs;
 use std::io::sink;

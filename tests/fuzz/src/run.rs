@@ -41,7 +41,7 @@ const WORDS: [&str; 24] = [
 ];
 
 /// The formats.
-const FORMATS: [&str; 13] = [
+const FORMATS: [&str; 14] = [
     "text",
     "table",
     "json",
@@ -55,6 +55,7 @@ const FORMATS: [&str; 13] = [
     "flame",
     "svg",
     "dot",
+    "markdown",
 ];
 
 /// The files of a run.

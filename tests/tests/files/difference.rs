@@ -12,14 +12,18 @@ use serde_json::Value;
 use crate::clients::{self, Client, client};
 
 /// A build of the program: its image, and its symbols in the order of their addresses.
-struct Build {
-    image: PathBuf,
+pub(crate) struct Build {
+    pub(crate) image: PathBuf,
     symbols: Vec<(u64, String)>,
 }
 
 impl Build {
     fn new(name: &str, sources: &[&str], flags: &[&str]) -> Build {
-        let image = compile(name, sources, &[&["-g", "-O1", "-fno-ipa-icf"], flags].concat());
+        Build::of(compile(name, sources, &[&["-g", "-O1", "-fno-ipa-icf"], flags].concat()))
+    }
+
+    /// A program that has been compiled.
+    pub(crate) fn of(image: PathBuf) -> Build {
         let table = Command::new("nm").args(["-n", "--defined-only"]).arg(&image).output().unwrap().stdout;
         let symbol = |line: &str| {
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -29,12 +33,12 @@ impl Build {
     }
 
     /// The addresses of the functions with a name, in ascending order.
-    fn at(&self, name: &str) -> Vec<u64> {
+    pub(crate) fn at(&self, name: &str) -> Vec<u64> {
         self.symbols.iter().filter(|symbol| symbol.1 == name).map(|symbol| symbol.0).collect()
     }
 
     /// Writes a profile with this many samples in each of these functions, and calls of each by `main`.
-    fn profile(&self, name: &str, rate: u32, form: Form, samples: &[(u64, u64, u64)]) -> PathBuf {
+    pub(crate) fn profile(&self, name: &str, rate: u32, form: Form, samples: &[(u64, u64, u64)]) -> PathBuf {
         let lowpc = samples.iter().map(|(at, ..)| *at).min().unwrap() & !3;
         let highpc = (samples.iter().map(|(at, ..)| *at).max().unwrap() + 8) & !3;
         let mut bins = vec![0; (highpc - lowpc) as usize / 2];

@@ -2,6 +2,7 @@
 //! and memory.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
+mod ci_jobs;
 mod clients;
 mod clusters;
 mod debug_packages;
@@ -17,6 +18,7 @@ mod limits;
 mod machines;
 mod other_systems;
 mod outputs;
+mod repeat;
 mod side_files;
 mod small;
 mod sums;

@@ -55,7 +55,7 @@ fn several_files_of_one_run() {
 }
 
 /// The name of a file of each format.
-const FORMATS: [&str; 12] = [
+const FORMATS: [&str; 13] = [
     "a.txt",
     "a.json",
     "a.csv",
@@ -68,6 +68,7 @@ const FORMATS: [&str; 12] = [
     "a.flame.svg",
     "a.svg",
     "a.dot",
+    "a.md",
 ];
 
 /// Each output of a run has the bytes that the output has alone.

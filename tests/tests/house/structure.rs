@@ -130,6 +130,7 @@ const ORDER: [(&str, &[&str]); 7] = [
             "exports",
             "personalities",
             "compare",
+            "repeat",
             "watch",
             "attach",
             "cli",

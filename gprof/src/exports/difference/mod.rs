@@ -4,8 +4,10 @@ mod csv;
 mod fields;
 mod frames;
 mod json;
+mod markdown;
 mod page;
 
 pub(super) use csv::render as csv;
 pub(super) use json::render as json;
+pub(super) use markdown::render as markdown;
 pub(super) use page::render as page;

@@ -73,7 +73,7 @@
     turned = column === sorted && !turned;
     sorted = column;
     const text = (row) => row.cells[column].textContent;
-    const number = (row) => Math.abs(parseFloat(text(row).replace("±", ""))) || 0;
+    const number = (row) => Math.abs(parseFloat(text(row).replace(/[±<]/, ""))) || 0;
     const isText = column < 2;
     rows.sort((a, b) => (isText ? text(a).localeCompare(text(b)) : number(b) - number(a)) * (turned ? -1 : 1));
     body.replaceChildren(...rows);

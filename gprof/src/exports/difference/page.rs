@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use super::super::{page_head, scripts};
 use super::frames;
-use crate::model::{Difference, DifferenceRow};
+use crate::model::{Difference, DifferenceRow, Judgement};
 use crate::program::symbols::sources::base as last_part;
-use crate::reports::difference::{cells, verdict};
+use crate::reports::difference::{cells, runs, verdict};
 use crate::reports::number::{Fixed, General};
 use crate::reports::{on_demand, warnings};
 use crate::sink::markup::escaped;
@@ -18,7 +18,7 @@ const STYLE: &str = include_str!("page.css");
 const BODY: &str = include_str!("page.html");
 
 /// The titles of the columns. Columns that a narrow window has no room for are wide.
-const TITLES: [(&str, bool); 15] = [
+const TITLES: [(&str, bool); 27] = [
     ("name", false),
     ("mark", false),
     ("self base", false),
@@ -26,14 +26,26 @@ const TITLES: [(&str, bool); 15] = [
     ("change", false),
     ("±", true),
     ("%", false),
+    ("95 %: from", true),
+    ("to", true),
+    ("p", true),
+    ("corrected p", false),
+    ("visible", false),
     ("inclusive base", true),
     ("inclusive now", true),
     ("change", true),
     ("%", true),
+    ("corrected p", true),
+    ("visible", true),
     ("calls base", true),
     ("calls now", true),
     ("change", true),
     ("%", true),
+    ("each call base", true),
+    ("each call now", true),
+    ("95 %: from", true),
+    ("to", true),
+    ("corrected p", true),
 ];
 
 /// The number of columns at the beginning that are texts.
@@ -79,8 +91,16 @@ fn summary(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<(
     let [of_base, of_new] = [of_base, of_new].map(|side| escaped(side.as_bytes()));
     write!(
         out,
-        "Base: {of_base}: {old:.2} {unit}. Now: {of_new}: {new:.2} {unit}. Change: <b>{change} {unit}{percent}</b>."
+        "Base: {of_base}: {old:.2} {unit}. Now: {of_new}: {new:.2} {unit}. Change: <b>{change} {unit}{percent}</b>"
     )?;
+    let judged = Some(&difference.runs.total);
+    let [low, high] = [number(judged, |total| Some(total.interval.0)), number(judged, |total| Some(total.interval.1))];
+    let (p, visible) = (p(judged, |total| total.corrected), number(judged, |total| total.visible));
+    write!(out, " (95 %: from {low} to {high} {unit}")?;
+    if !p.is_empty() {
+        write!(out, "; corrected p {p}; visible from {visible} {unit} on")?;
+    }
+    write!(out, ").")?;
     if let Some(factor) = difference.factor {
         write!(
             out,
@@ -106,7 +126,10 @@ fn table(difference: &Difference<'_, '_>, out: &mut dyn Write) -> io::Result<()>
     }
     writeln!(out, "</tr></thead><tbody>")?;
     for row in &difference.rows {
-        write!(out, "<tr class=\"{}\">", frames::class(&row.own))?;
+        // Several runs tell more than the samples of their sums.
+        let is_chance = runs::are_several(difference) && !row.runs.own.is_certain;
+        let class = if is_chance { "same".to_owned() } else { frames::class(&row.own) };
+        write!(out, "<tr class=\"{class}\">")?;
         for ((at, text), (_, is_wide)) in texts(difference, row).iter().enumerate().zip(TITLES) {
             let is_text = at < TEXTS;
             write!(out, "<td class=\"{}\">{text}</td>", classes(is_text, is_wide))?;
@@ -132,23 +155,48 @@ fn texts(difference: &Difference<'_, '_>, row: &DifferenceRow) -> [String; TITLE
     let DifferenceRow { own, inclusive, calls, .. } = row;
     let fixed = |number: f64| format!("{:.2}", Fixed(number));
     let [calls_old, calls_new, calls_change, calls_percent] = cells::calls(calls);
+    let mark = if runs::are_several(difference) { runs::mark(row) } else { cells::mark(row) };
+    let judged = Some(&row.runs.own);
+    let (of_all, of_each) = (row.runs.inclusive.as_ref(), row.runs.for_each_call.as_ref());
     [
         escaped(&difference.row_name(row)),
-        cells::mark(row).to_owned(),
+        mark.to_owned(),
         fixed(own.old),
         fixed(own.new),
         cells::signed(own.absolute()),
         cells::error(own),
         cells::percent(own),
+        number(judged, |own| Some(own.interval.0)),
+        number(judged, |own| Some(own.interval.1)),
+        p(judged, |own| Some(own.p)),
+        p(judged, |own| own.corrected),
+        number(judged, |own| own.visible),
         fixed(inclusive.old),
         fixed(inclusive.new),
         format!("{}{}", cells::signed(inclusive.absolute()), cells::noise_sign(inclusive)),
         cells::percent(inclusive),
+        p(of_all, |inclusive| inclusive.corrected),
+        number(of_all, |inclusive| inclusive.visible),
         calls_old,
         calls_new,
         calls_change,
         calls_percent,
+        number(of_each, |each| Some(each.base)),
+        number(of_each, |each| Some(each.new)),
+        number(of_each, |each| Some(each.interval.0)),
+        number(of_each, |each| Some(each.interval.1)),
+        p(of_each, |each| each.corrected),
     ]
+}
+
+/// Returns a number of a judgement with six digits.
+fn number(time: Option<&Judgement>, of: impl Fn(&Judgement) -> Option<f64>) -> String {
+    time.and_then(of).map(|number| General(number).to_string()).unwrap_or_default()
+}
+
+/// Returns a p-value of a judgement.
+fn p(time: Option<&Judgement>, of: impl Fn(&Judgement) -> Option<f64>) -> String {
+    time.and_then(of).map(|p| escaped(verdict::p(p).as_bytes())).unwrap_or_default()
 }
 
 #[cfg(test)]

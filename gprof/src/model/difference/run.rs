@@ -27,7 +27,7 @@ pub struct Run {
     /// The time of everything.
     pub(super) total: f64,
     /// When the run began, in nanoseconds since 1970, if its side file tells.
-    pub(super) start: Option<u64>,
+    pub(crate) start: Option<u64>,
 }
 
 impl Run {

@@ -22,6 +22,7 @@ mod macho;
 mod mini_debug_info;
 mod notes;
 mod pe;
+mod profiled;
 mod program;
 mod program_code;
 mod sections;
@@ -45,6 +46,7 @@ pub(crate) use macho::{Slice, slice_names, slices};
 pub(crate) use notes::notes;
 #[cfg(test)]
 pub(crate) use notes::tests as note_files;
+pub(crate) use profiled::{Profiling, profiling};
 pub use program::{Image, identity};
 pub(crate) use program_code::{CodeBytes, ProgramCode};
 pub use source_files::SourceFiles;

@@ -44,7 +44,7 @@ pub(crate) fn half_width(time: &Judgement) -> String {
 }
 
 /// Returns a change with its interval and p-value: `+24.6 % ±3.9 (p 2e-7)`.
-fn sized(time: &Judgement) -> String {
+pub(crate) fn sized(time: &Judgement) -> String {
     let change = match time.percent(time.change()) {
         Some(_) => format!("{} % {}", percent(time.percent(time.change())), half_width(time)),
         None => cells::signed(time.change()),
@@ -136,10 +136,15 @@ pub(crate) fn method(difference: &Difference<'_, '_>) -> [String; 2] {
     ]
 }
 
+/// Returns the growth of the total that the runs would show, as a percentage of the base.
+pub(crate) fn visible(difference: &Difference<'_, '_>) -> Option<f64> {
+    let total = &difference.runs.total;
+    total.percent(total.visible?)
+}
+
 /// Returns which change of everything the runs would show.
 pub(crate) fn shows(difference: &Difference<'_, '_>) -> Option<String> {
-    let total = &difference.runs.total;
-    let percent = total.percent(total.visible?)?;
+    let percent = visible(difference)?;
     Some(format!("These runs show a growth of the total from {percent:.1}% on, with a probability of 0.8."))
 }
 

@@ -6,6 +6,8 @@ mod numbered_names;
 mod table;
 mod text;
 
+pub(crate) use text::called;
+
 use super::doubts::range;
 use super::estimates;
 use super::report::{Need, Report, Value};

@@ -224,6 +224,17 @@ pub(super) fn estimated_calls(line: &EntryLine) -> Option<(String, String)> {
     Some((estimates::cell(estimate), others))
 }
 
+/// Returns the calls of a line, as in the column *called*.
+pub(crate) fn called(line: &EntryLine) -> String {
+    match (estimated_calls(line), line.calls) {
+        (Some((some, others)), _) => some + &others,
+        (None, Calls::None) => String::new(),
+        (None, Calls::WithinCycle(calls) | Calls::Total { outer: calls, inner: 0 }) => calls.to_string(),
+        (None, Calls::Total { outer, inner }) => format!("{outer}+{inner}"),
+        (None, Calls::Part { some, all }) => format!("{some}/{all}"),
+    }
+}
+
 impl Called {
     /// Writes counted calls.
     fn counts(self, calls: Calls, columns: &mut Columns) {
