@@ -40,6 +40,18 @@ impl Form {
         self.named().map_or("", |named| named.name)
     }
 
+    /// Each form that this library reads, with all types of counters and all headers: [`Form::ALL`] has one form of each
+    /// kind.
+    pub fn every() -> impl Iterator<Item = Form> {
+        named().map(|named| named.form)
+    }
+
+    /// The systems and programs that write the form, beside those in its name: NetBSD writes 4.4BSD's form.
+    #[must_use]
+    pub fn writers(self) -> &'static [&'static str] {
+        self.named().map_or(&[], |named| named.writers)
+    }
+
     fn named(self) -> Option<&'static Named> {
         named().find(|named| named.form == self)
     }
@@ -184,6 +196,19 @@ mod tests {
             assert_eq!(form.name(), alloc::format!("freebsd-{counter}"));
             assert_eq!(form.to_string(), alloc::format!("FreeBSD ({counter} counters)"));
         }
+    }
+
+    /// Catches a form that the list leaves out, and a writer that the list has twice: a user would not know which form to
+    /// give. `kgmon` writes several types of counters, and says so.
+    #[test]
+    fn each_writer_has_one_form() {
+        assert_eq!(Form::every().count(), 20);
+        assert!(Form::ALL.iter().all(|form| Form::every().any(|other| other == *form)));
+        let writers: Vec<&str> = Form::every().flat_map(Form::writers).copied().collect();
+        let different: BTreeSet<&str> = writers.iter().copied().collect();
+        assert_eq!(different.len(), writers.len(), "{writers:?}");
+        let of = |name: &str| Form::every().find(|form| form.writers().contains(&name)).map(Form::name);
+        assert_eq!([of("NetBSD"), of("glibc"), of("PSP")], [Some("bsd"), Some("gnu"), Some("freebsd-u32")]);
     }
 
     #[test]

@@ -41,6 +41,24 @@ pub enum Evidence {
         /// The value of the spare word.
         value: i32,
     },
+    /// The first spare word looks like a type of counters, but the other spare words are not 0: the writer did not clear
+    /// the header.
+    UnclearedHeader {
+        /// The value of the spare word.
+        value: i32,
+    },
+    /// The first spare word looks like a type of counters, but 16-bit counters have as much code for each as those of
+    /// known writers, and counters of the type have not.
+    PlainDensity {
+        /// The value of the spare word.
+        value: i32,
+    },
+    /// The first spare word looks like a type of counters, but the samples in such counters have counts that no program
+    /// reaches.
+    ImpossibleCounts {
+        /// The value of the spare word.
+        value: i32,
+    },
     /// The first spare word is the size of the arcs, as OpenBSD's kernel writes.
     ArcsSize {
         /// The value of the spare word.
@@ -62,7 +80,8 @@ pub enum Evidence {
     /// The samples look like floating-point numbers, as in the sums of FreeBSD's gprof: the times are wrong, and the
     /// calls are right.
     FloatingSamples,
-    /// A bin has two bytes of code at 1000 samples per second: the counters may have 32 bits, as those of the PSP have.
+    /// A bin has two bytes of code at 1000 samples per second: the counters may have 32 bits, as those of the PSP, the
+    /// PlayStation 2, and the PS Vita have.
     MaybeWideCounters,
     /// The sizes and the addresses of the whole file fit a header of 4.2BSD.
     WholeFileFits {
@@ -127,6 +146,13 @@ impl fmt::Display for Evidence {
             Evidence::LowAddresses { order } => write!(f, "the addresses are lower in {order} byte order"),
             Evidence::NoRecords => write!(f, "the file has no records that depend on the size of an address"),
             Evidence::CounterType { value } => write!(f, "the first spare word is a type of counters ({value})"),
+            Evidence::UnclearedHeader { value } =>
+                write!(f, "the first spare word ({value}) is not a type of counters: the other spare words are not 0"),
+            Evidence::PlainDensity { value } =>
+                write!(f, "the first spare word ({value}) is not a type of counters: 16-bit counters have the usual code \
+                           for each, others have not"),
+            Evidence::ImpossibleCounts { value } =>
+                write!(f, "the first spare word ({value}) is not a type of counters: such counters have impossible counts"),
             Evidence::ArcsSize { value } => write!(f, "the first spare word is the size of the arcs ({value})"),
             Evidence::SpareWord { value } =>
                 write!(f, "the first spare word is neither a type of counters nor the size of the arcs ({value:#x})"),
@@ -136,7 +162,8 @@ impl fmt::Display for Evidence {
             Evidence::FloatingSamples =>
                 write!(f, "the samples look like floating-point numbers, as in sums of FreeBSD's gprof: the times are wrong"),
             Evidence::MaybeWideCounters =>
-                write!(f, "the counters may have 32 bits, as those of the PSP have (2 bytes of code a bin, rate 1000)"),
+                write!(f, "the counters may have 32 bits, as those of the PSP, the PlayStation 2, and the PS Vita have (2 bytes of \
+                           code a bin, rate 1000)"),
             Evidence::WholeFileFits { header } =>
                 write!(f, "the sizes and the addresses of the whole file fit a header of {header} bytes"),
             Evidence::UsualDensity => write!(f, "a bin covers as much code as those of known writers"),

@@ -18,11 +18,18 @@ pub(crate) struct Named {
     pub(crate) name: &'static str,
     /// The name in messages.
     pub(crate) title: &'static str,
+    /// The systems and programs that write the form under other names.
+    pub(crate) writers: &'static [&'static str],
 }
 
 impl Named {
     pub(crate) const fn new(form: Form, name: &'static str, title: &'static str) -> Named {
-        Named { form, name, title }
+        Named { form, name, title, writers: &[] }
+    }
+
+    /// The form, which these systems and programs write, too.
+    pub(crate) const fn of(self, writers: &'static [&'static str]) -> Named {
+        Named { writers, ..self }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{Arc, Counter, Encoding, Error, Form, HintKind, Hints, Histogram, Par
 pub(crate) struct MonOut;
 
 impl Family for MonOut {
-    const FORMS: &'static [Named] = &[Named::new(Form::MonOut, "mon-out", "mon.out")];
+    const FORMS: &'static [Named] = &[Named::new(Form::MonOut, "mon-out", "mon.out").of(&["cc -p of illumos"])];
     const SIGN: Sign = Sign::Name;
 
     type Decoder = MonOutDecoder;
@@ -66,10 +66,17 @@ fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detection>> {
     }
     let told = match hints.form() {
         Some(_) => Evidence::Hint(HintKind::Form),
-        None if !fits.iter().any(|(_, fit)| fit.is_plausible) => return None,
-        None => Evidence::Name,
+        None => {
+            // Functions of shared objects are outside of the range, but not all functions are.
+            fits.retain(|(_, fit)| !fit.has_calls_outside || fit.has_calls_inside);
+            if !fits.iter().any(|(_, fit)| fit.is_plausible) {
+                return None;
+            }
+            Evidence::Name
+        }
     };
     keep_if_any(&mut fits, |fit| fit.is_possible);
+    keep_if_any(&mut fits, |fit| !fit.has_calls_outside);
     keep_if_any(&mut fits, |fit| fit.has_calls);
     // Without records, all encodings mean the same.
     if fits.iter().all(|(_, fit)| !fit.has_calls && !fit.has_samples) {
@@ -82,6 +89,10 @@ fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detection>> {
 #[derive(Default)]
 struct Fit {
     has_calls: bool,
+    /// A function is in the range of the samples.
+    has_calls_inside: bool,
+    /// A function is not in the range of the samples.
+    has_calls_outside: bool,
     has_samples: bool,
     /// The number of bins for the code is that of a usual program.
     is_plausible: bool,
@@ -93,9 +104,18 @@ impl Fit {
     /// Reads the file to its end. `None` if the file does not fit.
     fn of(file: &mut impl File, encoding: Encoding) -> Result<Option<Fit>> {
         let mut fit = Fit::default();
+        let mut start = Cursor::new(file.start(), encoding.word(), encoding.order);
+        let range = match (start.word(), start.word()) {
+            (Ok(lowpc), Ok(highpc)) => lowpc..highpc,
+            _ => 0..0,
+        };
         for record in file.records(MonOutDecoder::new(encoding)?, encoding)? {
             match record {
-                Ok(Record::Arc(_)) => fit.has_calls = true,
+                Ok(Record::Arc(arc)) => {
+                    fit.has_calls = true;
+                    fit.has_calls_inside |= range.contains(&arc.selfpc);
+                    fit.has_calls_outside |= !range.contains(&arc.selfpc);
+                }
                 Ok(Record::Histogram(histogram)) => {
                     let (bins, span) = (histogram.len(), histogram.highpc().saturating_sub(histogram.lowpc()));
                     fit.has_samples = true;
@@ -137,7 +157,7 @@ impl Decode for MonOutDecoder {
         }
         let MonOutDecoder::Functions { range, left } = self else { return Ok(None) };
         while *left != 0 {
-            let function = function(cursor, range)?;
+            let function = function(cursor)?;
             *left = left.saturating_sub(1);
             if let Some(arc) = function {
                 return Ok(Some(Record::Arc(arc)));
@@ -167,21 +187,17 @@ fn header(cursor: &mut Cursor<'_>) -> Result<(Range<u64>, u64)> {
 }
 
 /// Reads a function and the number of its calls. `None` for an entry that no function used.
-fn function(cursor: &mut Cursor<'_>, range: &Range<u64>) -> Result<Option<Arc>> {
+///
+/// A function of a shared object is outside of the range of the samples.
+fn function(cursor: &mut Cursor<'_>) -> Result<Option<Arc>> {
     let size = cursor.word_size().saturating_mul(2);
     let mut entry = cursor.split(size as u64, Part::Functions)?;
-    let offset = entry.offset();
-    let (address, count) = (entry.word()?, entry.word()?);
-    match address {
-        0 => Ok(None),
-        selfpc if range.contains(&selfpc) => Ok(Some(Arc::new(0, selfpc, count))),
-        _ => Err(Error::OutsideRange { address, range: range.clone(), offset }),
-    }
+    let (selfpc, count) = (entry.word()?, entry.word()?);
+    Ok((selfpc != 0).then_some(Arc::new(0, selfpc, count)))
 }
 
 /// Writes the header, the functions, and the samples.
 fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut Output<'_>) -> Result<()> {
-    // The range of the functions is that of the samples.
     let histogram = only_histogram(profile)?;
     let range = histogram.map_or(0..0, Histogram::range);
     for arc in profile.arcs() {
@@ -189,7 +205,7 @@ fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64, output: &mut 
             return Err(Error::CallerNotHeld { frompc: arc.frompc, selfpc: arc.selfpc });
         }
         // An address of 0 is an entry that no function uses.
-        if arc.selfpc == 0 || !range.contains(&arc.selfpc) {
+        if arc.selfpc == 0 {
             return Err(Error::OutsideNotHeld { address: arc.selfpc, range });
         }
     }

@@ -27,9 +27,9 @@ pub(crate) struct OldBsd;
 
 impl Family for OldBsd {
     const FORMS: &'static [Named] = &[
-        Named::new(Form::OldBsd(OldHeader::Packed), "old-bsd", "4.2BSD"),
-        Named::new(Form::OldBsd(OldHeader::Padded), "old-bsd-padded", "4.2BSD (padded header)"),
-        Named::new(Form::OldBsd(OldHeader::Wide), "old-bsd-wide", "old illumos"),
+        Named::new(Form::OldBsd(OldHeader::Packed), "old-bsd", "4.2BSD").of(&["4.3BSD", "gprof -s -O bsd of GNU"]),
+        Named::new(Form::OldBsd(OldHeader::Padded), "old-bsd-padded", "4.2BSD (padded header)").of(&["OSF/1"]),
+        Named::new(Form::OldBsd(OldHeader::Wide), "old-bsd-wide", "old illumos").of(&["old Solaris"]),
     ];
     const SIGN: Sign = Sign::Content;
 

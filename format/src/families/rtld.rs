@@ -34,7 +34,8 @@ const RTLD_LOCK_SIZE: u64 = 24;
 pub(crate) struct Rtld;
 
 impl Family for Rtld {
-    const FORMS: &'static [Named] = &[Named::new(Form::IllumosRtld, "illumos-rtld", "illumos run-time linker")];
+    const FORMS: &'static [Named] =
+        &[Named::new(Form::IllumosRtld, "illumos-rtld", "illumos run-time linker").of(&["Solaris"])];
     const SIGN: Sign = Sign::Magic;
 
     type Decoder = RtldDecoder;

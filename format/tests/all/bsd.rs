@@ -212,7 +212,11 @@ fn freebsd_says_the_kind_of_its_counters() {
             let bins = if counter.signed { Bins::I64(counts.to_vec()) } else { Bins::U64(unsigned) };
             let histogram = Histogram::new(0x1000..0x100c, Unit::seconds(100), bins).unwrap();
             let profile = Profile::of_samples([histogram]).unwrap().with_arcs(content().arcs().to_vec());
-            assert_eq!(found(&file, &Hints::default()), Ok(encoding));
+            // No system has signed counters of 16 bits, and the bins are those of plain files.
+            let is_known = (counter.width, counter.signed) != (CounterWidth::Bits16, true);
+            let form = if is_known { encoding.form } else { Form::Bsd };
+            assert_eq!(found(&file, &Hints::default()), Ok(Encoding::new(form, encoding.model, encoding.order)));
+            assert_eq!(found(&file, &Hints::new().with_form(encoding.form)), Ok(encoding));
             assert_eq!(read_as(&file, encoding), Ok(profile.clone()), "{encoding:?}");
             assert_eq!(write(&profile, encoding).unwrap(), file, "{encoding:?}");
         }

@@ -77,6 +77,7 @@ fn hints_that_a_profile_contradicts_are_an_error() {
         .unwrap()
         .with_arcs(called(&[(0x1000, 0x1002, 7)]).arcs().to_vec());
     for encoding in said_encodings() {
+        // Two bins for eight bytes of code.
         let file = write(&profile, encoding).unwrap();
         for word in [Word::W32, Word::W64] {
             for order in [Order::Little, Order::Big] {

@@ -4,6 +4,7 @@
 mod accumulate;
 mod api;
 mod bsd;
+mod bsd_spare;
 mod common;
 mod conformance;
 mod counting;

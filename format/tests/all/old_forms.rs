@@ -132,13 +132,32 @@ fn fields_of_mon_out_are_checked() {
     let profile = read_as(&file(1, 0x1004).0, little(Form::MonOut)).unwrap();
     assert_eq!(profile.arcs(), [Arc::new(0, 0x1004, 9)]);
     assert_eq!((profile.histograms()[0].range(), profile.histograms()[0].total()), (0x1000..0x1010, 3));
-    let outside = Error::OutsideRange { address: 0x1010, range: 0x1000..0x1010, offset: 24 };
-    assert_eq!(file(1, 0x1010).error(Form::MonOut), outside);
     let truncated = |needed| Error::Truncated { part: Part::Functions, needed, left: 24, offset: 24 };
     assert_eq!(file(2, 0x1004).error(Form::MonOut), truncated(32));
     assert_eq!(file(u64::MAX, 0x1004).error(Form::MonOut), truncated(u64::MAX));
     let odd = file(1, 0x1004).bytes(b"x");
     assert_eq!(odd.error(Form::MonOut), Error::PartialBin { size: 9, width: 2, offset: 40 });
+}
+
+/// Catches a reader that refuses functions of shared objects, and a detection that takes a file of such functions alone,
+/// in which a wrong word size cannot be told, for `mon.out` by its name.
+#[test]
+fn functions_of_shared_objects_are_outside_of_the_range_of_mon_out() {
+    let file = |addresses: [u64; 2]| {
+        let head = File::default().u64(0x1000).u64(0x1010).u64(2);
+        addresses.into_iter().fold(head, |file, address| file.u64(address).u64(9)).u16(&[1, 0, 0, 2])
+    };
+    let named = Hints::new().with_file_name(b"mon.out");
+    for outside in [0x1010, 0xfff, u64::MAX] {
+        let mixed = file([0x1004, outside]);
+        assert_eq!(found(&mixed.0, &named), Ok(little(Form::MonOut)), "{outside:#x}");
+        let profile = read_as(&mixed.0, little(Form::MonOut)).unwrap();
+        assert_eq!(profile.arcs(), [Arc::new(0, 0x1004, 9), Arc::new(0, outside, 9)]);
+        assert_eq!(write(&profile, little(Form::MonOut)).unwrap(), mixed.0);
+        let alone = file([outside, outside]);
+        assert!(found(&alone.0, &named).is_err());
+        assert_eq!(found(&alone.0, &Hints::new().with_form(Form::MonOut)), Ok(little(Form::MonOut)));
+    }
 }
 
 #[test]
@@ -223,7 +242,8 @@ fn writers_reject_what_a_form_cannot_hold() {
     assert_eq!(fails(&called(&[]), Form::LdProfile), Error::NoHistogram);
     let outside = Error::OutsideNotHeld { address: 0x1010, range: 0x1000..0x1010 };
     let far = sampled(seconds(0x1000, 0x1010, &[0; 4])).with_arcs([Arc::new(0, 0x1010, 1)]);
-    assert_eq!(fails(&far, Form::MonOut), outside);
+    let unused = sampled(seconds(0x1000, 0x1010, &[0; 4])).with_arcs([Arc::new(0, 0, 1)]);
+    assert_eq!(fails(&unused, Form::MonOut), Error::OutsideNotHeld { address: 0, range: 0x1000..0x1010 });
     assert_eq!(fails(&far, Form::LdProfile), outside);
     for frompc in [0x1000, 0x1010, 0xfff] {
         let profile = sampled(seconds(0x1000, 0x1010, &[0; 4])).with_arcs([Arc::new(frompc, 0x1004, 1)]);

@@ -62,7 +62,7 @@ fn one_sample_each(objects: u64) -> Vec<u8> {
         Profile::of_samples([Histogram::new(0..u64::MAX, Unit::seconds(0), bins).unwrap()]).unwrap()
     };
     let file = write(&sample(0), PROF).unwrap();
-    let (start, _) = file.split_at(file.len() - 48);
+    let (start, _) = file.split_at(file.len() - 40);
     let objects = (0..objects).flat_map(|pc| write(&sample(pc), PROF).unwrap()[start.len()..].to_vec());
     start.iter().copied().chain(objects).collect()
 }

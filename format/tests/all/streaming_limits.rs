@@ -103,7 +103,7 @@ fn files_of_records(count: u64) -> Vec<(Form, Repeated)> {
     let samples = Histogram::new(0..2, Unit::seconds(0), vec![1_u16, 0]).unwrap();
     let prof = write(&Profile::of_samples([samples]).unwrap(), little(Form::IllumosProf)).unwrap();
     // An object of one sample; the header and the calls are before it.
-    let (start, record) = prof.split_at(prof.len() - 48);
+    let (start, record) = prof.split_at(prof.len() - 40);
     files.push((Form::IllumosProf, Repeated::new(start, record, count)));
     files
 }

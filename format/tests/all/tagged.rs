@@ -92,9 +92,9 @@ fn images_have_what_the_form_holds() {
     let image = || Image::new("/usr/lib/libm.dylib");
     let [header, slide] = [image().with_header(0x5000), image().with_slide(0x1000)];
     let both = image().with_header(0x6000).with_slide(0x1000);
-    let images = [slide.clone(), header.clone(), both.clone(), image(), image().with_range(1..2)];
-    assert_eq!(of(Form::Darwin, &images), Ok(vec![header.clone(), image().with_header(0x6000), slide]));
-    assert_eq!(of(Form::Next, &images), Ok(vec![header, both]));
+    let images = [slide.clone(), header.clone(), both, image(), image().with_range(1..2)];
+    assert_eq!(of(Form::Darwin, &images), Ok(vec![header.clone(), image().with_header(0x6000), slide.clone()]));
+    assert_eq!(of(Form::Next, &images), Ok(vec![header, slide, image().with_slide(0x1000)]));
     for form in [Form::Darwin, Form::Next] {
         let broken = Image::new(*b"a\0b").with_header(1);
         assert_eq!(of(form, &[broken]), Err(Error::PathNotHeld { path: b"a\0b".to_vec() }));
@@ -137,15 +137,15 @@ fn lists_of_images_without_samples_may_be_ambiguous() {
         profile.add_image(image);
         detect(&write(&profile, encoding).unwrap(), &Hints::new()).map(|found| found.encoding())
     };
-    // The start of the path may be a slide.
+    // Darwin's list of headers and NeXT's list of slides have the same type and layout.
     let header = Image::new("/usr/lib/libm.dylib").with_header(0x5000);
     let hint = gmon::HintKind::Form;
     let ambiguous = Error::Ambiguous { candidates: encodings.to_vec(), hint };
     assert_eq!(detect(header.clone(), encodings[0]), Err(ambiguous));
-    // Neither a slide nor the numbers of NeXT's list of files can be a path.
-    assert_eq!(detect(header.clone().with_slide(0x1000), encodings[1]), Ok(encodings[1]));
-    assert_eq!(detect(header, encodings[1]), Ok(encodings[1]));
     let slide = Image::new("/usr/lib/libm.dylib").with_slide(0x1000);
+    assert_eq!(detect(slide.clone(), encodings[1]), Err(Error::Ambiguous { candidates: encodings.to_vec(), hint }));
+    // The numbers of NeXT's list of files cannot be a path, and Darwin's slides have the type of this list.
+    assert_eq!(detect(header, encodings[1]), Ok(encodings[1]));
     assert_eq!(detect(slide, encodings[0]), Ok(encodings[0]));
 }
 

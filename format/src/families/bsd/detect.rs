@@ -3,6 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::counter_type::{self, Spare};
 use super::raw_samples::Floating;
 use super::read::{BsdDecoder, Header};
 use crate::decode::Result;
@@ -14,7 +15,7 @@ use crate::detection::{Detection, foreign};
 use crate::hints::KnownName;
 use crate::layout::{GMONVERSION, MAXARCS};
 use crate::older_rust::is_multiple;
-use crate::{Counter, DataModel, Encoding, Error, Form, HintKind, Hints, Order, Record, Word};
+use crate::{DataModel, Encoding, Error, Form, HintKind, Hints, Order, Record, Word};
 
 /// An upper half of a count that no program reaches: a machine that counts two billion calls per second takes more than
 /// 18 years for 2^60 calls.
@@ -32,6 +33,13 @@ struct Fit {
 impl Fit {
     fn has_whole_arcs(&self) -> bool {
         is_multiple(self.arcs_size, self.word.arc_size())
+    }
+
+    /// What the header says about the first spare word, if the word looks like a type of counters. Windows has the plain
+    /// form only, and its spare words are uninitialized memory.
+    fn spare(&self, hints: &Hints) -> Option<Spare> {
+        let may_have_type = hints.model() != Some(DataModel::Llp64);
+        may_have_type.then(|| counter_type::by_header(&self.header, self.word)).flatten()
     }
 }
 
@@ -60,7 +68,7 @@ pub(super) fn find(file: &mut impl File, hints: &Hints) -> Option<Result<Detecti
         [fit] => Some(detection(file, fit, hints)),
         several => {
             let encoding = |fit: &Fit| {
-                let form = hints.form().unwrap_or_else(|| form_of(fit, hints, &mut Vec::new()));
+                let form = hints.form().unwrap_or_else(|| form_of(fit, fit.spare(hints), hints, &mut Vec::new()));
                 Encoding::new(form, hints.model_for(fit.word), fit.order)
             };
             let candidates = several.iter().map(encoding).collect();
@@ -92,7 +100,20 @@ fn detection(file: &mut impl File, fit: &Fit, hints: &Hints) -> Result<Detection
             evidence.push(Evidence::Hint(HintKind::Form));
             form
         }
-        None => form_of(fit, hints, &mut evidence),
+        None => {
+            let spare = match fit.spare(hints) {
+                Some(Spare::Both(counter)) => {
+                    Some(counter_type::by_samples(file, &fit.header, counter, (word, order))?)
+                }
+                known => known,
+            };
+            if let Some(Spare::Both(counter)) = spare {
+                let of = |form| Encoding::new(form, hints.model_for(word), order);
+                let candidates = vec![of(Form::Bsd), of(Form::FreeBsd(counter))];
+                return Err(Error::Ambiguous { candidates, hint: HintKind::Form });
+            }
+            form_of(fit, spare, hints, &mut evidence)
+        }
     };
     look_at_samples(file, fit, form, &mut evidence)?;
     let model = model(file, (form, word, order), hints, &mut evidence)?;
@@ -106,21 +127,26 @@ fn has_version(start: &[u8], word: Word, order: Order) -> bool {
     matches!(fields, (Ok(_), Ok(_), Ok(_), Ok(GMONVERSION)))
 }
 
-/// The form of a 4.4BSD header, from its first spare word.
+/// The form of a 4.4BSD header, from its first spare word, and from what is known about this word as a type of counters.
 ///
 /// No counter type is a multiple of an arc's size, so the two meanings of that word do not collide. Any other value
 /// is uninitialized memory of the writer.
-fn form_of(fit: &Fit, hints: &Hints, evidence: &mut Vec<Evidence>) -> Form {
+fn form_of(fit: &Fit, spare: Option<Spare>, hints: &Hints, evidence: &mut Vec<Evidence>) -> Form {
     let &Fit { word, ref header, arcs_size, .. } = fit;
     let value = header.spare;
-    // Windows has the plain form only, and its spare words are uninitialized memory.
     if hints.model() == Some(DataModel::Llp64) {
         return Form::Bsd;
     }
-    let has_whole_counters = |counter: &Counter| is_multiple(header.samples_size, counter.width.size() as u64);
-    if let Some(counter) = Counter::from_histcounter_type(value).filter(has_whole_counters) {
-        evidence.push(Evidence::CounterType { value });
-        return Form::FreeBsd(counter);
+    match spare {
+        Some(Spare::Type(counter) | Spare::Both(counter)) => {
+            evidence.push(Evidence::CounterType { value });
+            return Form::FreeBsd(counter);
+        }
+        Some(Spare::Garbage(reason)) => {
+            evidence.push(reason.evidence(value));
+            return Form::Bsd;
+        }
+        None => {}
     }
     let is_totarc = |bytes: u64| bytes != 0 && bytes == arcs_size && is_multiple(bytes, word.arc_size());
     if u64::try_from(value).is_ok_and(is_totarc) {

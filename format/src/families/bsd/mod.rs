@@ -2,6 +2,7 @@
 //!
 //! FreeBSD and OpenBSD give the first spare word of the header different meanings.
 
+mod counter_type;
 mod detect;
 mod raw_samples;
 mod read;
@@ -27,15 +28,29 @@ impl Family for Bsd {
     const FORMS: &'static [Named] = &{
         use CounterWidth::{Bits8, Bits16, Bits32, Bits64};
         [
-            Named::new(Form::Bsd, "bsd", "4.4BSD"),
+            Named::new(Form::Bsd, "bsd", "4.4BSD").of(&[
+                "NetBSD",
+                "DragonFly",
+                "FreeBSD (libc)",
+                "OpenBSD before 7.8",
+                "Cygwin",
+                "MinGW",
+                "NuttX",
+                "KallistiOS",
+            ]),
             Named::new(free_bsd(Bits8, false), "freebsd-u8", "FreeBSD (u8 counters)"),
-            Named::new(free_bsd(Bits16, false), "freebsd-u16", "FreeBSD (u16 counters)"),
-            Named::new(free_bsd(Bits32, false), "freebsd-u32", "FreeBSD (u32 counters)"),
-            Named::new(free_bsd(Bits64, false), "freebsd-u64", "FreeBSD (u64 counters)"),
+            Named::new(free_bsd(Bits16, false), "freebsd-u16", "FreeBSD (u16 counters)").of(&["kgmon"]),
+            Named::new(free_bsd(Bits32, false), "freebsd-u32", "FreeBSD (u32 counters)").of(&[
+                "PSP",
+                "PlayStation 2",
+                "PS Vita",
+            ]),
+            Named::new(free_bsd(Bits64, false), "freebsd-u64", "FreeBSD (u64 counters)").of(&["pmcstat"]),
             Named::new(free_bsd(Bits8, true), "freebsd-i8", "FreeBSD (i8 counters)"),
             Named::new(free_bsd(Bits16, true), "freebsd-i16", "FreeBSD (i16 counters)"),
             Named::new(free_bsd(Bits32, true), "freebsd-i32", "FreeBSD (i32 counters)"),
-            Named::new(free_bsd(Bits64, true), "freebsd-i64", "FreeBSD (i64 counters)"),
+            Named::new(free_bsd(Bits64, true), "freebsd-i64", "FreeBSD (i64 counters)")
+                .of(&["kgmon for GUPROF", "kernel of DragonFly"]),
             Named::new(Form::OpenBsd, "openbsd", "OpenBSD"),
         ]
     };

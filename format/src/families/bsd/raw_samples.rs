@@ -1,8 +1,8 @@
 //! Looks at the bytes of samples for counters that the header does not tell.
 
-use crate::Order;
-use crate::decode::cursor::u64_of;
+use crate::decode::cursor::{u16_of, u64_of};
 use crate::older_rust::arrays;
+use crate::{Counter, CounterWidth, Order};
 
 /// The largest count in a floating-point number that is exact.
 const MOST: f64 = 9_007_199_254_740_992.0;
@@ -40,6 +40,46 @@ impl Floating {
     /// Whether the samples look like floating-point numbers.
     pub(super) fn is_likely(&self) -> bool {
         self.all && self.found >= 2
+    }
+}
+
+/// The lowest count in 64 bits that no program reaches: a timer of one gigahertz needs more than three days for it.
+const IMPOSSIBLE: u64 = 1 << 48;
+
+/// Compares samples in counters of a type with the same bytes in 16-bit counters.
+pub(super) struct WideCounts {
+    counter: Counter,
+    order: Order,
+    /// Both readings have different times.
+    pub(super) differ: bool,
+    /// A counter of the type has a count that no program reaches.
+    pub(super) impossible: bool,
+}
+
+impl WideCounts {
+    pub(super) fn new(counter: Counter, order: Order) -> WideCounts {
+        WideCounts { counter, order, differ: false, impossible: false }
+    }
+
+    /// Looks at a piece of the samples. All pieces but the last one have whole groups of eight bytes. Returns whether
+    /// the next piece can make a difference.
+    pub(super) fn see(&mut self, samples: &[u8]) -> bool {
+        let order = self.order;
+        match (self.counter.width, self.counter.signed) {
+            (CounterWidth::Bits16, false) => {}
+            (CounterWidth::Bits16, true) => {
+                self.differ |= arrays(samples).any(|sample| u16_of(sample, order) > i16::MAX as u16);
+            }
+            (CounterWidth::Bits8 | CounterWidth::Bits32, _) => self.differ |= samples.iter().any(|byte| *byte != 0),
+            (CounterWidth::Bits64, signed) => {
+                for bits in arrays(samples).map(|group| u64_of(group, order)).filter(|bits| *bits != 0) {
+                    let count = if signed { (bits as i64).unsigned_abs() } else { bits };
+                    self.differ = true;
+                    self.impossible |= count >= IMPOSSIBLE;
+                }
+            }
+        }
+        !self.impossible
     }
 }
 

@@ -92,6 +92,8 @@ pub(crate) struct Header {
     pub(crate) spare: i32,
     /// The offset of `spare`.
     spare_offset: u64,
+    /// One of the other two spare words is not 0: the writer did not clear the header.
+    pub(crate) has_other_spare: bool,
 }
 
 impl Header {
@@ -108,16 +110,16 @@ impl Header {
         if version != GMONVERSION {
             return Err(Error::BadVersion { version: version as u32, offset: version_offset });
         }
-        // The other two spare words are uninitialized in many files.
         let profrate = header.u32()?;
         let spare_offset = header.offset();
         let spare = header.i32()?;
+        let has_other_spare = (header.u32()?, header.u32()?) != (0, 0);
         if highpc < lowpc {
             return Err(Error::BadRange { lowpc, highpc, offset: start });
         }
         let samples_size = u64::try_from(ncnt).ok().and_then(|ncnt| ncnt.checked_sub(size));
         let samples_size = samples_size.ok_or(Error::BadSize { ncnt: ncnt.into(), offset: ncnt_offset })?;
-        Ok(Header { lowpc, highpc, profrate, samples_size, spare, spare_offset })
+        Ok(Header { lowpc, highpc, profrate, samples_size, spare, spare_offset, has_other_spare })
     }
 }
 

@@ -25,7 +25,7 @@ use read::GnuDecoder;
 pub(crate) struct Gnu;
 
 impl Family for Gnu {
-    const FORMS: &'static [Named] = &[Named::new(Form::Gnu, "gnu", "GNU")];
+    const FORMS: &'static [Named] = &[Named::new(Form::Gnu, "gnu", "GNU").of(&["glibc", "GCC for ARC", "OpenOCD"])];
     const SIGN: Sign = Sign::Magic;
     const HOLDS_BLOCKS: bool = true;
 

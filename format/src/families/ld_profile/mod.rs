@@ -24,7 +24,8 @@ use read::LdProfileDecoder;
 pub(crate) struct LdProfile;
 
 impl Family for LdProfile {
-    const FORMS: &'static [Named] = &[Named::new(Form::LdProfile, "ld-profile", "LD_PROFILE")];
+    const FORMS: &'static [Named] =
+        &[Named::new(Form::LdProfile, "ld-profile", "LD_PROFILE").of(&["glibc's dynamic linker"])];
     const SIGN: Sign = Sign::Magic;
 
     type Decoder = LdProfileDecoder;

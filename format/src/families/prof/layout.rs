@@ -30,5 +30,6 @@ pub(super) const MODULES_SIZE: u64 = 24;
 pub(super) const MODULE_SIZE: u64 = 32;
 /// The size of one pair of caller and callee (`ProfFunction`) in bytes.
 pub(super) const FUNCTION_SIZE: u64 = 48;
-/// Writers round offsets and sizes in a `PROF` file to this number of bytes.
-pub(super) const PROF_ALIGNMENT: u64 = 16;
+/// `gprof -s` of illumos rounds offsets and sizes in a `PROF` file to this number of bytes (`STRUCT_ALIGN` in its
+/// `gprof.h`).
+pub(super) const PROF_ALIGNMENT: u64 = 8;

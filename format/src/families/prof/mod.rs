@@ -26,7 +26,8 @@ use read::ProfDecoder;
 pub(crate) struct Prof;
 
 impl Family for Prof {
-    const FORMS: &'static [Named] = &[Named::new(Form::IllumosProf, "illumos-prof", "illumos PROF")];
+    const FORMS: &'static [Named] =
+        &[Named::new(Form::IllumosProf, "illumos-prof", "illumos PROF").of(&["Sun's compilers"])];
     const SIGN: Sign = Sign::Magic;
     // A PROF file has samples, not bins.
     const HAS_BINS: bool = false;

@@ -23,7 +23,7 @@ pub(super) fn write(profile: &Profile, repeat_limit: u64, output: &mut Output<'_
     samples(output, histograms, repeat_limit)
 }
 
-/// A size or an offset, rounded up as the writers of illumos do.
+/// A size or an offset, rounded up as the writer of illumos does.
 fn rounded(size: u64) -> u64 {
     size.checked_next_multiple_of(PROF_ALIGNMENT).unwrap_or(u64::MAX)
 }

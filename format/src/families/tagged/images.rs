@@ -7,12 +7,10 @@ use crate::{Error, Image, Part};
 /// What a record says of each image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
-    /// Darwin: the slide, and the path.
+    /// Darwin and NeXT: the slide, and the path.
     Slides,
     /// Darwin: the address of the header, and the path.
     Headers,
-    /// NeXT: the address of the header, the slide, and the path.
-    HeadersAndSlides,
     /// NeXT: the address of a header, and the paths of all object files that were linked to that image.
     Files,
 }
@@ -66,16 +64,11 @@ impl Images {
 
     fn image(&mut self, cursor: &mut Cursor<'_>) -> Result<Image> {
         let word = cursor.word_size() as u64;
-        let mut one_word = || -> Result<u64> { Ok(take(cursor, &mut self.left, word)?.word()?) };
-        let header = if self.list == List::Slides { None } else { Some(one_word()?) };
-        let slide = if self.list == List::Headers { None } else { Some(one_word()?) };
+        let address = take(cursor, &mut self.left, word)?.word()?;
         let path = cursor.string_within(self.left, Part::Path)?;
         self.left = self.left.saturating_sub(path.len() as u64).saturating_sub(1);
-        let mut image = Image::new(path);
-        if let Some(header) = header {
-            image = image.with_header(header);
-        }
-        Ok(if let Some(slide) = slide { image.with_slide(slide) } else { image })
+        let image = Image::new(path);
+        Ok(if self.list == List::Slides { image.with_slide(address) } else { image.with_header(address) })
     }
 
     /// Decodes the next file of the state at the cursor. `None` after the last one; the cursor is then after the

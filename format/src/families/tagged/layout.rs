@@ -17,5 +17,6 @@ pub(super) const DYLD_STATE: u32 = 4;
 pub(super) const DYLD2_STATE: u32 = 5;
 /// NeXT's type of a record that lists the object files that `rld` loaded (`GMONTYPE_RLD_STATE`).
 pub(super) const NEXT_RLD_STATE: u32 = 4;
-/// NeXT's type of a record that lists loaded images (`GMONTYPE_DYLD_STATE`).
+/// NeXT's type of a record that lists loaded images with their slides (`GMONTYPE_DYLD_STATE`). A comment of
+/// `<mach-o/gmon.h>` has an address of the header before the slide, which neither NeXT's runtime nor its gprof has.
 pub(super) const NEXT_DYLD_STATE: u32 = 5;

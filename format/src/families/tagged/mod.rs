@@ -27,8 +27,10 @@ use read::TaggedDecoder;
 pub(crate) struct Tagged;
 
 impl Family for Tagged {
-    const FORMS: &'static [Named] =
-        &[Named::new(Form::Darwin, "darwin", "Darwin"), Named::new(Form::Next, "next", "NeXT")];
+    const FORMS: &'static [Named] = &[
+        Named::new(Form::Darwin, "darwin", "Darwin").of(&["macOS"]),
+        Named::new(Form::Next, "next", "NeXT").of(&["NEXTSTEP", "OPENSTEP"]),
+    ];
     const SIGN: Sign = Sign::Magic;
 
     type Decoder = TaggedDecoder;

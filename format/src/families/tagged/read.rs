@@ -100,7 +100,7 @@ impl TaggedDecoder {
             (DYLD_STATE, Form::Darwin) => Place::Images(Images::new(cursor, size, List::Slides)?),
             (DYLD2_STATE, Form::Darwin) => Place::Images(Images::new(cursor, size, List::Headers)?),
             (NEXT_RLD_STATE, Form::Next) => Place::Images(Images::new(cursor, size, List::Files)?),
-            (NEXT_DYLD_STATE, Form::Next) => Place::Images(Images::new(cursor, size, List::HeadersAndSlides)?),
+            (NEXT_DYLD_STATE, Form::Next) => Place::Images(Images::new(cursor, size, List::Slides)?),
             _ => return Err(Error::BadTag { tag: record_type, offset: type_offset }),
         };
         Ok(None)

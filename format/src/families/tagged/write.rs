@@ -116,11 +116,10 @@ fn arcs_by_range(histograms: &[Histogram], arcs: &[Arc]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Writes the list of images whose slide and header are known, and the list of those with only a header.
+/// Writes the list of images with a header and no slide, and the list of those with a slide.
 fn next_images(output: &mut Output<'_>, images: &[Image]) -> Result<(), Error> {
-    let placed = || images.iter().filter(|image| image.header().is_some());
-    let files: Vec<_> = placed().filter(|image| image.slide().is_none()).collect();
-    let mapped: Vec<_> = placed().filter(|image| image.slide().is_some()).collect();
+    let (mapped, others): (Vec<_>, Vec<_>) = images.iter().partition(|image| image.slide().is_some());
+    let files: Vec<_> = others.into_iter().filter(|image| image.header().is_some()).collect();
     // A state of one file has the header, the number of files, the offset and the size of the name, and the name.
     let size = files.iter().map(|image| name_size(image).saturating_add(16)).fold(4, u64::saturating_add);
     list_head(output, NEXT_RLD_STATE, files.len(), size)?;
@@ -131,10 +130,9 @@ fn next_images(output: &mut Output<'_>, images: &[Image]) -> Result<(), Error> {
         output.u32(name_size(image) as u32); // The size of the record has 32 bits and is more.
         write_path(output, image)?;
     }
-    let size = mapped.iter().map(|image| name_size(image).saturating_add(8)).fold(4, u64::saturating_add);
+    let size = mapped.iter().map(|image| name_size(image).saturating_add(4)).fold(4, u64::saturating_add);
     list_head(output, NEXT_DYLD_STATE, mapped.len(), size)?;
     for image in mapped {
-        output.word(image.header().unwrap_or_default())?;
         output.word(image.slide().unwrap_or_default())?;
         write_path(output, image)?;
     }

@@ -45,7 +45,7 @@ fn held(form: Form, arc: Arc, histogram: Option<&Histogram>) -> Option<Arc> {
 fn image(form: Form, path: &str) -> Option<Image> {
     match form {
         Form::Darwin => Some(Image::new(path).with_header(0x4000)),
-        Form::Next => Some(Image::new(path).with_header(0x4000).with_slide(0x100)),
+        Form::Next => Some(Image::new(path).with_slide(0x100)),
         Form::IllumosProf => Some(Image::new(path).with_range(0x1000..0x2000)),
         _ => None,
     }
