@@ -34,6 +34,9 @@ pub enum Evidence {
         /// The byte order.
         order: Order,
     },
+    /// A histogram has a bin of ticks for each byte: highpc is the last address that was sampled, as `eu-stackprof` of
+    /// elfutils writes.
+    ByteBins,
     /// The file has no records: the size of an address does not matter.
     NoRecords,
     /// The first spare word is the type of FreeBSD's counters.
@@ -144,6 +147,8 @@ impl fmt::Display for Evidence {
             Evidence::RecordsEnd { word } =>
                 write!(f, "with {word} addresses, the records end at the end of the file"),
             Evidence::LowAddresses { order } => write!(f, "the addresses are lower in {order} byte order"),
+            Evidence::ByteBins =>
+                write!(f, "a bin of ticks for each byte, up to the last address that was sampled, as eu-stackprof writes"),
             Evidence::NoRecords => write!(f, "the file has no records that depend on the size of an address"),
             Evidence::CounterType { value } => write!(f, "the first spare word is a type of counters ({value})"),
             Evidence::UnclearedHeader { value } =>

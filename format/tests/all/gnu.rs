@@ -293,3 +293,40 @@ fn records_are_counted_as_they_stand() {
     assert_eq!(read_as(&bytes, LE32).unwrap().histograms().len(), 1);
     assert!(gmon::count_records(&bytes[..bytes.len() - 1], LE32).is_err());
 }
+
+/// The bytes of a 64-bit file with histograms of ticks: lowpc, highpc, and the bins.
+fn ticks(histograms: &[(u64, u64, &[u16])]) -> Vec<u8> {
+    let mut file = [&b"gmon\x01"[..], &[0; 15]].concat();
+    for (lowpc, highpc, bins) in histograms {
+        file.push(0);
+        file.extend([lowpc.to_le_bytes(), highpc.to_le_bytes()].concat());
+        file.extend([(bins.len() as u32).to_le_bytes(), 1000_u32.to_le_bytes()].concat());
+        file.extend(b"ticks\0\0\0\0\0\0\0\0\0\0t");
+        file.extend(bins.iter().flat_map(|bin| bin.to_le_bytes()));
+    }
+    file
+}
+
+/// Catches a reader that takes the last address of eu-stackprof for the end of the range, one that does so for other
+/// writers, and a comparison of bin sizes that rounds ranges of an odd length.
+#[test]
+fn the_range_of_eu_stackprof_ends_with_the_last_address() {
+    let file = ticks(&[(0x1000, 0x1004, &[3, 0, 0, 1, 7]), (0x2000, 0x2000, &[2]), (0x3000, 0x3001, &[1, 1])]);
+    let profile = read(&file, &Hints::new()).unwrap();
+    let ranges: Vec<_> = profile.histograms().iter().map(Histogram::range).collect();
+    assert_eq!(ranges, [0x1000..0x1005, 0x2000..0x2001, 0x3000..0x3002]);
+    assert_eq!(profile.histograms()[1].hit().collect::<Vec<_>>(), [(0, 2)]);
+    let detection = gmon::detect(&file, &Hints::new()).unwrap();
+    assert!(detection.evidence().contains(&gmon::Evidence::ByteBins), "{:?}", detection.evidence());
+    // The crate writes the end of the range, and reads the file again.
+    let encoding = detection.encoding();
+    assert_eq!(read_as(&write(&profile, encoding).unwrap(), encoding), Ok(profile));
+    // Fewer bins are those of other writers, and the range of no bins is empty.
+    let usual = read(&ticks(&[(0x1000, 0x1004, &[3, 1])]), &Hints::new()).unwrap();
+    assert_eq!(usual.histograms()[0].range(), 0x1000..0x1004);
+    assert!(read(&ticks(&[(0x1000, 0x1004, &[])]), &Hints::new()).is_err());
+    // The last address of all has no address after it.
+    assert!(read(&ticks(&[(u64::MAX, u64::MAX, &[2])]), &Hints::new()).is_err());
+    let seconds: Vec<u8> = file.iter().map(|byte| if *byte == b't' { b'T' } else { *byte }).collect();
+    assert!(read(&seconds, &Hints::new()).is_err(), "another dimension");
+}

@@ -238,7 +238,7 @@ fn a_sum_is_in_proportion_to_its_input() {
     // One 32-bit bin among many, with samples of half an hour of 64 threads.
     let mut bins = vec![0_u64; 250_000];
     bins[5] = 11_000_000;
-    let histogram = Histogram::new(0x40_0000..0x50_0000, Unit::seconds(100), bins).unwrap();
+    let histogram = Histogram::new(0x40_0000..0x4f_4240, Unit::seconds(100), bins).unwrap();
     let wide = Form::FreeBsd(Counter { width: CounterWidth::Bits32, signed: false });
     let bytes = gmon::write(&Profile::of_samples(vec![histogram]).unwrap(), encoding(wide)).unwrap();
     fs::write(directory.join("wide"), bytes).unwrap();

@@ -74,8 +74,11 @@ pub(super) fn by_header(header: &Header, word: Word) -> Option<Spare> {
         let more = wide_bins.saturating_mul(*size).checked_sub(span);
         more.is_some_and(|more| more == 0 || wide_bins > 1 && more < *size)
     };
+    // Sums of glibc's profiles: glibc rounds the number of bins up to a whole `long`.
+    let is_rounded = wide_bins >= 16 && wide_bins % 4 == 0;
+    let is_of_glibc = is_rounded && wide_bins.saturating_mul(4).checked_sub(span).is_some_and(|more| more < 16);
     // No system has signed counters of 16 bits.
-    let is_wide = counter.width.size() != 2 && FUNCTION_ALIGNMENTS.iter().any(has_bins_of);
+    let is_wide = counter.width.size() != 2 && (is_of_glibc || FUNCTION_ALIGNMENTS.iter().any(has_bins_of));
     Some(match (is_plain, is_wide) {
         (true, false) => Spare::Garbage(Reason::Density),
         (false, true) => Spare::Type(counter),

@@ -18,7 +18,7 @@ use crate::detection::evidence::Evidence;
 use crate::detection::file::File;
 use crate::layout::{GNU_MAGIC, GNU_VERSION, LD_PROFILE_VERSION};
 use crate::output::Output;
-use crate::{Encoding, Error, Form, HintKind, Hints, Order, Profile, Record, Word};
+use crate::{Encoding, Error, Form, HintKind, Hints, Histogram, Order, Profile, Record, Word};
 use read::GnuDecoder;
 
 /// GNU's form.
@@ -113,6 +113,8 @@ struct Candidate {
     rank: Rank,
     /// The number of records.
     records: u64,
+    /// A histogram has a bin of ticks for each byte.
+    has_byte_bins: bool,
 }
 
 /// How well an encoding fits, with the most important criterion first.
@@ -133,11 +135,14 @@ impl Candidate {
         let encoding = Encoding::new(Form::Gnu, word.into(), order);
         let mut rank = Rank { complete: false, plausible: false, progress: 0, highest: Reverse(0) };
         let mut count = 0_u64;
-        let mut failure = None;
+        let (mut failure, mut has_byte_bins) = (None, false);
         let mut records = file.records(GnuDecoder::default(), encoding)?;
         for record in &mut records {
             match record {
-                Ok(record) => rank.see(&record),
+                Ok(record) => {
+                    rank.see(&record);
+                    has_byte_bins |= matches!(&record, Record::Histogram(histogram) if is_of_bytes(histogram));
+                }
                 #[cfg(feature = "std")]
                 Err(error @ Error::ReadIo { .. }) => return Err(error),
                 Err(error) => failure = Some(error),
@@ -148,7 +153,7 @@ impl Candidate {
         rank.complete = failure.is_none();
         // If the file is damaged, the position of the damage says more than a name.
         rank.plausible = rank.complete && records.has_usual_names();
-        Ok(Candidate { encoding, failure, rank, records: count })
+        Ok(Candidate { encoding, failure, rank, records: count, has_byte_bins })
     }
 
     fn detection(&self, start: &[u8], hints: &Hints) -> Detection {
@@ -170,8 +175,17 @@ impl Candidate {
             None if self.records == 0 => Evidence::NoRecords,
             None => Evidence::RecordsEnd { word: self.encoding.word() },
         });
+        if self.has_byte_bins {
+            evidence.push(Evidence::ByteBins);
+        }
         Detection::new(self.encoding, evidence)
     }
+}
+
+/// Whether a histogram has a bin of ticks for each byte, as those of eu-stackprof.
+fn is_of_bytes(histogram: &Histogram) -> bool {
+    let size = histogram.highpc().saturating_sub(histogram.lowpc());
+    histogram.unit().dimension.as_bytes() == b"ticks" && histogram.len() == size
 }
 
 impl Rank {

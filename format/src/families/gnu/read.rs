@@ -120,6 +120,7 @@ impl GnuDecoder {
         let dimension = header.array()?;
         self.has_unusual_name |= !is_name(&dimension);
         let unit = Unit { profrate, dimension: Dimension::from_field(dimension), abbrev: header.u8()? };
+        let highpc = end_of_range(lowpc, highpc, bins, unit);
         check_range(lowpc, highpc, bins, offset)?;
         let samples = cursor.split(bins.saturating_mul(2), Part::Histogram)?;
         if bins == 0 {
@@ -128,6 +129,13 @@ impl GnuDecoder {
         let bins = bins::read(samples.rest(), Counter::U16, samples.order());
         Ok(Histogram::new(lowpc..highpc, unit, bins).ok())
     }
+}
+
+/// The first address after the range. eu-stackprof has a bin for each byte, and the last address that was sampled in the
+/// place of highpc. Other writers never have more bins than bytes of code.
+fn end_of_range(lowpc: u64, highpc: u64, bins: u64, unit: Unit) -> u64 {
+    let is_last = unit.dimension.as_bytes() == b"ticks" && highpc.checked_sub(lowpc) == bins.checked_sub(1);
+    if is_last { highpc.saturating_add(1) } else { highpc }
 }
 
 /// Whether a field is printable text that is padded with NULs.
