@@ -60,6 +60,9 @@ fn estimated(windows: &CallWindows) -> String {
     if windows.are_left_out {
         return "Calls were estimated for all threads together, so this report has no estimates.".to_owned();
     }
+    if windows.number == 0 {
+        return "No calls are known: the run was too short for a window in which calls are counted.".to_owned();
+    }
     let (number, covered, time) = (counted(windows.number, "window"), windows.covered, windows.time);
     let functions = functions(&windows.patterns).map(|functions| format!(", those of {functions}")).unwrap_or_default();
     format!(

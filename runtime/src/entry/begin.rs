@@ -43,7 +43,7 @@ pub(super) unsafe fn begin(
     reserve();
     let directory = settings::configure(name, &environment);
     let (mut sampling, demand) = (settings::sampling(&environment), settings::calls(&environment));
-    if CHANGES_CODE && matches!(demand, Some(Demand::InWindows(..))) {
+    if CHANGES_CODE && !sampling.wall && matches!(demand, Some(Demand::InWindows(..))) {
         // Windows open and close in the handler of a tick, which the kernel's sampler does not call.
         sampling.sampler.get_or_insert(Sampler::WITH_SIGNALS);
     }

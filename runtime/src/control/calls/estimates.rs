@@ -202,15 +202,15 @@ impl Estimates {
         if new.is_null() {
             return false;
         }
-        // SAFETY: there is room for more rows than there are, in other memory; the memory of before was mapped here,
-        // and nobody else uses it.
-        unsafe {
-            ptr::copy_nonoverlapping(self.start, new, self.length);
-            if self.capacity > 0 {
-                unmap(self.start.cast(), self.capacity * size_of::<Seen>());
-            }
-        }
+        let (before, size) = (self.start, self.capacity * size_of::<Seen>());
+        // SAFETY: there is room for more rows than there are, in other memory.
+        unsafe { ptr::copy_nonoverlapping(before, new, self.length) };
+        // A child that is forked in between has the new memory already.
         (self.start, self.capacity) = (new, capacity);
+        if size > 0 {
+            // SAFETY: the memory of before was mapped here, and nobody else uses it.
+            unsafe { unmap(before.cast(), size) };
+        }
         true
     }
 
@@ -267,7 +267,8 @@ impl Estimates {
     /// part, both in units of [`Ratio`]. The part is larger in windows with more calls.
     fn counting(&self, seen: &Seen, WindowTicks { all, counting }: WindowTicks) -> (u64, u64) {
         let crowd = Ratio::of(self.calls.saturating_mul(NANOSECONDS), self.window_time).0;
-        let part = Ratio::of(counting.min(all), all).0;
+        // One tick more keeps a few ticks from multiplying the calls.
+        let part = Ratio::of(counting.min(all), all.saturating_add(1)).0;
         // As of two more ticks of each kind (A. Agresti and B. Coull): without them, a part that is too small by chance
         // has an error that is too small.
         let middle = Ratio::of(counting.min(all).saturating_add(2), all.saturating_add(4)).0;
@@ -427,13 +428,13 @@ mod tests {
             estimates.add(WINDOW, &[row(1, 1, 1000), row(2, 1, 99_000)]);
             estimates.add(WINDOW, &[row(2, 1, 299_000), row(3, 1, 1000)]);
         }
-        let in_windows = WindowTicks { all: 300, counting: 100 };
+        let in_windows = WindowTicks { all: 299, counting: 100 };
         let of = |callee| estimates.all().iter().find(|seen| seen.callee == callee).unwrap();
         for (callee, part) in [(1, 1.0 / 6.0), (3, 0.5)] {
             let Estimate { calls, variance, .. } = estimates.estimate(of(callee), 10_000, in_windows);
             let plain = estimates.of_windows(of(callee), 10_000);
             assert!((calls as f64 / (plain.calls as f64 / (1.0 - part)) - 1.0).abs() < 1e-4, "{calls} {plain:?}");
-            let error = part * 3.0 * (102.0 * 202.0 / 304.0_f64.powi(2) / 304.0).sqrt() / (1.0 - part);
+            let error = part * 3.0 * (102.0 * 201.0 / 303.0_f64.powi(2) / 303.0).sqrt() / (1.0 - part);
             let error = error.hypot(part / AROUND_COUNTING as f64 / (1.0 - part));
             let expected = plain.variance as f64 / (1.0 - part).powi(2) + (error * calls as f64).powi(2);
             assert!((variance as f64 / expected - 1.0).abs() < 1e-3, "{variance} {expected}");

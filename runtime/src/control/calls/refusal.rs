@@ -71,7 +71,7 @@ pub(super) fn text<const N: usize>(refusal: Refusal<'_>, line: &mut Text<N>) {
         Refusal::TooManyLists => alone(b"there were too many different lists of patterns"),
         Refusal::NoMemory => alone(b"no memory near the program's code, or no permission to make code there"),
         Refusal::Windows => alone(b"GMON_CALLS has chosen windows, in which calls are counted"),
-        Refusal::NoTicks => alone(b"windows need GMON_CLOCK=cpu and GMON_SAMPLER=timer"),
+        Refusal::NoTicks => alone(b"windows need GMON_CLOCK=cpu, and GMON_SAMPLER=itimer or timer"),
         Refusal::Live => alone(b"windows are not possible with GMON_LIVE=1"),
         Refusal::Closing => alone(b"another thread is closing an object"),
         Refusal::NoObjects(error) => return push_error(line, &[WHAT, b"cannot read the list of objects"], error),

@@ -90,25 +90,31 @@ impl State {
                 }
                 None => self.windows.plan.close(now, 0),
             },
-            Some(Step::Close) => self.close_window(now),
+            Some(Step::Close) => self.close_window(now, true),
             None => {}
         }
         DUE.store(self.windows.plan.due(), Relaxed);
     }
 
-    /// Closes the window that is open, before an object is closed.
+    /// Closes the window that is open, before an object is closed. What the window has seen is left out: such windows
+    /// end where the program closes objects, and so see too many of the calls that come before.
     pub(super) fn close_early(&mut self) {
         if self.windows.is_open() {
-            self.close_window(TICKS.load(Relaxed));
+            self.windows.left_out += 1;
+            self.close_window(TICKS.load(Relaxed), false);
             DUE.store(self.windows.plan.due(), Relaxed);
         }
     }
 
-    /// Closes the window at the tick `now`, and keeps what it has seen.
-    fn close_window(&mut self, now: u64) {
-        IS_OPEN.store(false, Relaxed);
+    /// Closes the window at the tick `now`. With `is_whole`, what the window has seen is kept.
+    fn close_window(&mut self, now: u64, is_whole: bool) {
         let before = thread_time();
         let closed = self.timed_change(None);
+        if closed.is_none() && is_whole {
+            // The functions still count: the next tick tries again.
+            return;
+        }
+        IS_OPEN.store(false, Relaxed);
         // SAFETY: this is the thread that may write the file.
         let calls = unsafe { merge::take_estimated() };
         let Windows { plan, estimates, opened, .. } = &mut self.windows;
@@ -116,7 +122,7 @@ impl State {
             let both = closed.times.saturating_sub(opened.times);
             let time = both.saturating_sub(opened.own).saturating_sub(closed.own) / 2;
             // A clock that a filter hides says nothing.
-            if opened.times > 0 && time > 0 && !WAS_PAUSED.load(Relaxed) {
+            if is_whole && opened.times > 0 && time > 0 && !WAS_PAUSED.load(Relaxed) {
                 estimates.add(Window { time, stretch: plan.stretch(), period: plan.period() }, calls);
             }
         }
@@ -143,7 +149,8 @@ impl State {
         if self.windows.is_open() {
             let _ = self.timed_change(None);
         }
-        let Windows { plan, estimates, .. } = &mut self.windows;
+        let Windows { plan, estimates, left_out, .. } = &mut self.windows;
+        *left_out = 0;
         estimates.clear();
         plan.begin(plan.share(), plan.period(), seed(), 0);
         DUE.store(plan.due(), Relaxed);

@@ -171,6 +171,10 @@ impl State {
         self.intervals.restart();
         self.restart_windows();
         if was_changing {
+            if self.windows.is_some() {
+                // The child's first window is not open yet.
+                self.wanted = 0;
+            }
             self.repair();
         }
     }

@@ -20,6 +20,8 @@ pub(super) struct Windows {
     pub(super) selection: usize,
     /// How the open window began.
     pub(super) opened: Change,
+    /// The windows that were left out, because the program has closed an object meanwhile.
+    pub(super) left_out: u64,
 }
 
 /// What a change of the code took.
@@ -86,10 +88,12 @@ impl Windows {
         }
     }
 
-    /// Reports calls that no window could keep.
+    /// Reports calls that no window could keep, and windows that were left out.
     pub(super) fn say_lost(&mut self) {
         let lost = core::mem::take(&mut self.estimates.lost);
         say_count(b"", lost, b" calls of windows were lost: cannot allocate memory");
+        let left_out = core::mem::take(&mut self.left_out);
+        say_count(b"", left_out, b" windows of calls were left out, because objects were closed meanwhile (dlclose)");
     }
 }
 

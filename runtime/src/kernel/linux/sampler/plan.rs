@@ -21,8 +21,9 @@ pub(crate) enum Sampler {
 }
 
 impl Sampler {
-    /// The default among the samplers whose ticks are signals.
-    pub(crate) const WITH_SIGNALS: Sampler = Sampler::Timer;
+    /// The sampler whose ticks are signals and count the time of all threads, also of those that call no profiled
+    /// function.
+    pub(crate) const WITH_SIGNALS: Sampler = Sampler::Itimer;
 
     /// The sampler with this name in `GMON_SAMPLER`.
     pub(crate) fn named(name: &[u8]) -> Option<Sampler> {
