@@ -44,8 +44,8 @@ compare() {
         { cat messages >&2 && exit 1; }
 }
 
-# judged NAME: what the last comparison says, for each function: name, whether the self time changed, whether it grew, and
-# whether a growth by 5 % would have been visible.
+# judged NAME: what the last comparison says, for each function: name, whether the self time changed, whether it grew,
+# and whether a growth by 5 % would have been visible.
 judged() {
     "$gprof" @"runs.$1"/report --format=csv 2>/dev/null | awk -F, '
         NR == 1 { for (at = 1; at <= NF; at++) column[$at] = at; next }
@@ -56,8 +56,8 @@ judged() {
         }'
 }
 
-# many NAME COUNT: makes comparisons, prints the first, and leaves all judgements in judged.NAME, each line with the number
-# of the comparison.
+# many NAME COUNT: makes comparisons, prints the first, and leaves all judgements in judged.NAME, each line with the
+# number of the comparison.
 many() {
     : >"judged.$1"
     at=0

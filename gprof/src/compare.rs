@@ -86,9 +86,9 @@ fn write(
     }
 }
 
-/// Returns the growth of the total time that the profiles show with the probability that reports promise, as a percentage
-/// of the base; `None` if they show none. Without a base, that is the growth which as many runs of another program would
-/// show if they differed as these do. The options must be [`Options::compared`].
+/// Returns the growth of the total time that the profiles show with the probability that reports promise, as a
+/// percentage of the base; `None` if they show none. Without a base, that is the growth which as many runs of another
+/// program would show if they differed as these do. The options must be [`Options::compared`].
 ///
 /// # Errors
 ///
@@ -112,7 +112,7 @@ pub(crate) fn visible(base: Option<&Options>, new: &Options) -> Result<Option<f6
         runs.iter_mut().flatten().for_each(|run| run.start = None);
     }
     match model::difference_of_runs((&sums[0], &runs[0]), (&sums[1], &runs[1])) {
-        Ok(difference) => Ok(verdict::visible(&difference)),
+        Ok(difference) => Ok(verdict::growth_shown(&difference)),
         // No samples show nothing.
         Err(Error::NoTimes { .. }) => Ok(None),
         Err(error) => Err(error),

@@ -1,6 +1,7 @@
-/* A program that leaves profiles which a test has made. The first argument is a directory, and NAME is "base" or "new":
-   run N leaves the files NAME.N and NAME.N.side of the directory where GMON_OUT_PREFIX says, adds NAME, N, and the first
-   line of its standard input to the file `log`, and ends with the status in NAME.N.status, if there is such a file. */
+/* A program that leaves profiles which a test has made. The first argument is a directory, and NAME is "base" or
+   "new": run N leaves the files NAME.N and NAME.N.side of the directory where GMON_OUT_PREFIX says, adds NAME, N, and
+   the first line of its standard input to the file `log`, and ends with the status in NAME.N.status, if there is such a
+   file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -88,8 +88,8 @@ pub(super) struct Arguments {
     #[arg(help_heading = "Reports")]
     pub(super) calls: Option<OsString>,
 
-    /// Run the program this many times (default 10), keep the profiles in the directory of --output, and report on them.
-    /// The words behind -- are the program and its arguments; without -pg, gmon-run profiles the program
+    /// Run the program this many times (default 10), keep the profiles in the directory of --output, and report on
+    /// them. The words behind -- are the program and its arguments; without -pg, gmon-run profiles the program
     #[arg(long, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     #[arg(help_heading = "Reports")]
     pub(super) repeat: Option<String>,
@@ -433,6 +433,17 @@ fn option(short: Option<char>, name: &'static str, help: &'static str, value: Va
             option.value_name(name).value_parser(PossibleValuesParser::new(words))
         }
         Value::File(name) => option.value_name(name).value_parser(value_parser!(PathBuf)),
+    }
+}
+
+/// An option as a user writes it.
+pub(super) fn spelled(id: &str) -> String {
+    let command = arguments();
+    let option = command.get_arguments().find(|argument| argument.get_id() == id);
+    match option.map(|option| (option.get_long(), option.get_short())) {
+        Some((Some(long), _)) => format!("--{long}"),
+        Some((None, Some(short))) => format!("-{short}"),
+        _ => id.to_owned(),
     }
 }
 

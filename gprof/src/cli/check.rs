@@ -12,7 +12,7 @@ use clap::ArgMatches;
 use gmon::layout::request::LONGEST_LIST;
 use gmon_demangle::Style;
 
-use super::arguments::{Arguments, arguments, is_given};
+use super::arguments::{Arguments, is_given, spelled};
 use super::files;
 use super::repeat;
 use super::requests::{self, number};
@@ -330,15 +330,4 @@ fn attach(arguments: &Arguments, matches: &ArgMatches) -> Result<Option<Attach>,
         return Err(Error::Usage(format!("'--calls' takes a list of up to {LONGEST_LIST} bytes")));
     }
     Ok(Some(Attach { process: process("--attach", pid)?, time, calls }))
-}
-
-/// An option as a user writes it.
-pub(super) fn spelled(id: &str) -> String {
-    let command = arguments();
-    let option = command.get_arguments().find(|argument| argument.get_id() == id);
-    match option.map(|option| (option.get_long(), option.get_short())) {
-        Some((Some(long), _)) => format!("--{long}"),
-        Some((None, Some(short))) => format!("-{short}"),
-        _ => id.to_owned(),
-    }
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use clap::{ArgMatches, Id};
 
-use super::arguments::{Arguments, arguments as options, is_given};
-use super::check::spelled;
+use super::arguments::{Arguments, arguments as options, is_given, spelled};
 use crate::error::Error;
 use crate::question::options::Repeat;
 

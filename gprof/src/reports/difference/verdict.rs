@@ -137,14 +137,14 @@ pub(crate) fn method(difference: &Difference<'_, '_>) -> [String; 2] {
 }
 
 /// Returns the growth of the total that the runs would show, as a percentage of the base.
-pub(crate) fn visible(difference: &Difference<'_, '_>) -> Option<f64> {
+pub(crate) fn growth_shown(difference: &Difference<'_, '_>) -> Option<f64> {
     let total = &difference.runs.total;
     total.percent(total.visible?)
 }
 
 /// Returns which change of everything the runs would show.
 pub(crate) fn shows(difference: &Difference<'_, '_>) -> Option<String> {
-    let percent = visible(difference)?;
+    let percent = growth_shown(difference)?;
     Some(format!("These runs show a growth of the total from {percent:.1}% on, with a probability of 0.8."))
 }
 

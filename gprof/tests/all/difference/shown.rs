@@ -11,8 +11,8 @@ use crate::common::image;
 /// A name that tries to end its cell, its code, and its line.
 const NAME: &str = "a|b`c\nd<i>";
 
-/// What the cells of the page have, by the fields of JSON: the place of the cell, and whether it is a p-value, which the
-/// page rounds.
+/// What the cells of the page have, by the fields of JSON: the place of the cell, and whether it is a p-value, which
+/// the page rounds.
 const CELLS: [(usize, &str, bool); 13] = [
     (2, "self_base", false),
     (3, "self", false),
@@ -33,8 +33,8 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// Catches numbers of the page that are in another column or row than their titles say, or that JSON does not have, such
-/// as a p-value that is not corrected.
+/// Catches numbers of the page that are in another column or row than their titles say, or that JSON does not have,
+/// such as a p-value that is not corrected.
 #[test]
 fn the_page_has_the_numbers_of_json() {
     let base = program(&[("main", false, 10, 0), ("slower", false, 400, 5), ("same", false, 300, 6)], 100);
