@@ -117,7 +117,8 @@ fn objects_may_be_closed_between_windows() {
     let output = command.env("GMON_CALLS", "50%").env("GMON_HZ", "250").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     // Windows that end with an object do not count.
-    let is_known = |line: &str| line.ends_with("windows of calls were left out, because objects were closed meanwhile (dlclose)");
+    let is_known =
+        |line: &str| line.ends_with("windows of calls were left out, because objects were closed meanwhile (dlclose)");
     assert!(output.status.success() && said.lines().all(is_known), "{:?} {said}", output.status);
     assert_eq!(calls(&program.profile(), program.symbols()), BTreeMap::new());
     estimates(&program.directory.join("gmon.out"));
