@@ -167,8 +167,8 @@ pub(crate) fn check_units(first: Unit, second: Unit) -> Result<(), Error> {
 }
 
 impl Scale {
-    /// The size of a bin in units of two code bytes, as a fraction. As in GNU gprof, the number of bytes is rounded down to
-    /// units, except if each byte has a bin: eu-stackprof writes ranges of any length.
+    /// The size of a bin in units of two code bytes, as a fraction. As in GNU gprof, the number of bytes is rounded
+    /// down to units, except if each byte has a bin: eu-stackprof writes ranges of any length.
     fn fraction(&self) -> (u128, u128) {
         if self.range.end.saturating_sub(self.range.start) == self.bins {
             return (1, 2);

@@ -40,8 +40,8 @@ impl Form {
         self.named().map_or("", |named| named.name)
     }
 
-    /// Each form that this library reads, with all types of counters and all headers: [`Form::ALL`] has one form of each
-    /// kind.
+    /// Each form that this library reads, with all types of counters and all headers: [`Form::ALL`] has one form of
+    /// each kind.
     pub fn every() -> impl Iterator<Item = Form> {
         named().map(|named| named.form)
     }
@@ -198,8 +198,8 @@ mod tests {
         }
     }
 
-    /// Catches a form that the list leaves out, and a writer that the list has twice: a user would not know which form to
-    /// give. `kgmon` writes several types of counters, and says so.
+    /// Catches a form that the list leaves out, and a writer that the list has twice: a user would not know which form
+    /// to give. `kgmon` writes several types of counters, and says so.
     #[test]
     fn each_writer_has_one_form() {
         assert_eq!(Form::every().count(), 20);

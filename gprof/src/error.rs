@@ -48,6 +48,17 @@ pub enum Error {
         /// The fault of the profile.
         source: gmon::Error,
     },
+    /// A profile has another word size or byte order than the image.
+    OtherLayout {
+        /// The path of the file.
+        file: String,
+        /// The word size, the byte order, and the form of the profile.
+        found: gmon::Encoding,
+        /// What the image, or `--profile-form`, says about the word size.
+        word: Option<gmon::Word>,
+        /// What the image, or `--profile-form`, says about the byte order.
+        order: Option<gmon::Order>,
+    },
     /// A profile is compressed.
     Compressed {
         /// The path of the file.
@@ -209,6 +220,17 @@ impl fmt::Display for Error {
                  counts (GMON_LIVE=1 writes them while it runs)"
             ),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
+            Error::OtherLayout { file, found, word, order } => {
+                let word = word.unwrap_or(found.word());
+                let order = order.unwrap_or(found.order);
+                write!(
+                    f,
+                    "{file}: a profile of a {} {} program, but the image is a {word} {order} one: name the program that wrote \
+                     the profile",
+                    found.word(),
+                    found.order
+                )
+            }
             Error::Compressed { file, command } => {
                 write!(f, "{file}: the profile is compressed: '{command} | gprof PROGRAM -' reads it")
             }
@@ -309,6 +331,7 @@ impl std::error::Error for Error {
             | Error::NoTimes { .. }
             | Error::UnitsDiffer { .. }
             | Error::Changed { .. }
+            | Error::OtherLayout { .. }
             | Error::Unsure { .. } => None,
         }
     }

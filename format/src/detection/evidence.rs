@@ -44,8 +44,8 @@ pub enum Evidence {
         /// The value of the spare word.
         value: i32,
     },
-    /// The first spare word looks like a type of counters, but the other spare words are not 0: the writer did not clear
-    /// the header.
+    /// The first spare word looks like a type of counters, but the other spare words are not 0: the writer did not
+    /// clear the header.
     UnclearedHeader {
         /// The value of the spare word.
         value: i32,

@@ -139,8 +139,8 @@ fn fields_of_mon_out_are_checked() {
     assert_eq!(odd.error(Form::MonOut), Error::PartialBin { size: 9, width: 2, offset: 40 });
 }
 
-/// Catches a reader that refuses functions of shared objects, and a detection that takes a file of such functions alone,
-/// in which a wrong word size cannot be told, for `mon.out` by its name.
+/// Catches a reader that refuses functions of shared objects, and a detection that takes a file of such functions
+/// alone, in which a wrong word size cannot be told, for `mon.out` by its name.
 #[test]
 fn functions_of_shared_objects_are_outside_of_the_range_of_mon_out() {
     let file = |addresses: [u64; 2]| {

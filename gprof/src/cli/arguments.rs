@@ -330,7 +330,7 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Files")]
     pub(super) fail_if_unsure: bool,
 
-    /// Read profiles in this form: auto, magic (GNU), bsd, 4.4bsd or prof
+    /// Read profiles in this form: auto, magic (GNU), bsd, 4.4bsd or prof. LIST prints all forms and who writes them
     #[arg(short = 'O', long, value_name = "FORM", allow_hyphen_values = true, help_heading = "Files")]
     pub(super) file_format: Option<OsString>,
 
@@ -384,6 +384,14 @@ pub(super) struct Arguments {
 pub(super) enum Compatible {
     /// GNU gprof 2.40
     Gnu,
+}
+
+impl Arguments {
+    /// Whether the command line asks for the list of the forms of profiles. GNU gprof has no such value.
+    pub(super) fn asks_for_forms(&self) -> bool {
+        let is_list = self.file_format.as_ref().is_some_and(|form| form.eq_ignore_ascii_case("list"));
+        is_list && !matches!(self.compat, Some(Compatible::Gnu))
+    }
 }
 
 impl From<Compatible> for Compat {

@@ -127,6 +127,22 @@ pub(super) fn version() -> String {
     format!("{}Output formats: {}\n", build(), formats.join(", "))
 }
 
+/// Returns the forms of profiles that gprof reads, by the names that `--profile-form` takes. Each has the systems and
+/// programs that write the same form.
+pub(super) fn forms() -> String {
+    let mut text =
+        "Forms of profiles (--profile-form=FORM; -O has auto, magic for gnu, bsd, 4.4bsd, and prof for mon-out):\n"
+            .to_owned();
+    for form in Form::every() {
+        let same = match form.writers() {
+            [] => String::new(),
+            writers => format!("; the same: {}", writers.join(", ")),
+        };
+        text.push_str(&format!("  {:<16}{form}{same}\n", form.name()));
+    }
+    text
+}
+
 /// Returns the version, the target of the build, and the forms of profiles that gprof reads.
 pub(super) fn build() -> String {
     let forms: Vec<String> = Form::ALL.iter().map(ToString::to_string).collect();

@@ -51,6 +51,7 @@ pub fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Request,
             Ok(Request::Formats { version: generate::build(), width: check::width(&arguments, &Rules::OURS)? })
         }
         Ok((arguments, _)) if arguments.version => Ok(Request::Text(generate::version())),
+        Ok((arguments, _)) if arguments.asks_for_forms() => Ok(Request::Text(generate::forms())),
         Ok((arguments, matches)) => check::check(arguments, &matches).map(|options| Request::Report(Box::new(options))),
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             let mut command = command();
@@ -157,6 +158,25 @@ mod tests {
             format!("{}: {}", profiled.image.display(), profiles.join(", "))
         };
         options.images.iter().map(profiled).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Catches a list that leaves out a form or the writers of another name, a value that only one spelling or only the
+    /// long option asks for, and a list that `--compat=gnu` prints.
+    #[test]
+    fn the_list_of_forms_has_all_forms_and_their_writers() {
+        for line in ["--file-format=LIST", "--file-format=list", "-O LIST", "-OLIST a.out"] {
+            let list = options(line).unwrap_err();
+            for form in gmon::Form::every() {
+                let start = format!("  {:<16}{form}", form.name());
+                assert!(list.lines().any(|line| line.starts_with(&start)), "{line}: {start}: {list}");
+            }
+            let of =
+                |name: &str| list.lines().find(|line| line.contains(name)).map(|line| line.split_whitespace().next());
+            assert_eq!(of("NetBSD"), Some(Some("bsd")), "{list}");
+            assert_eq!(of("Cygwin"), Some(Some("bsd")));
+            assert_eq!(of("glibc,"), Some(Some("gnu")));
+        }
+        assert!(options("--compat=gnu -O list").unwrap_err().contains("unknown form 'list'"));
     }
 
     #[test]

@@ -156,7 +156,7 @@ fn of_gnu(name: Option<&OsStr>, compat: Compat) -> Result<KnownForm, Error> {
         Some(b'p') => return Err(Error::Usage("the form 'prof' of '--file-format' is not supported".to_owned())),
         _ => {
             let name = name.display();
-            let known = "auto, magic, bsd, 4.4bsd, prof; '--profile-form' has more";
+            let known = "auto, magic, bsd, 4.4bsd, prof; LIST prints all forms, which '--profile-form' takes";
             return Err(Error::Usage(format!("unknown form '{name}' for '--file-format' ({known})")));
         }
     };

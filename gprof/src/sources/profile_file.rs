@@ -157,6 +157,9 @@ pub(super) fn read_profile(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> R
             let forms = candidates.iter().map(|candidate| spelled_encoding(*candidate)).collect();
             Error::AmbiguousProfile { file: path.to_string(), forms }
         }
+        gmon::Error::OtherEncoding { found } => {
+            Error::OtherLayout { file: path.to_string(), found, word: hints.word(), order: hints.order() }
+        }
         error => fail(error),
     })?;
     let encoding = detection.encoding();
@@ -356,6 +359,28 @@ pub(super) fn map_chunks<T: Sync, R: Send>(
 mod tests {
     use super::*;
     use gmon::{Counter, CounterWidth, DataModel, Order};
+
+    /// Catches the error of the crate, which names neither the image nor the profile's own word size, and a mixed-up
+    /// order of the two.
+    #[test]
+    fn a_profile_of_another_word_size_names_both() {
+        let histogram = || Histogram::new(0x1000..0x1010, Unit::seconds(100), vec![1_u16, 2, 3, 4]).unwrap();
+        let profile = || Profile::of_samples(vec![histogram()]).unwrap();
+        for (model, other) in [(DataModel::Ilp32, DataModel::Lp64), (DataModel::Lp64, DataModel::Ilp32)] {
+            let words = (model.word(), other.word());
+            for form in [Form::Gnu, Form::Bsd, Form::OpenBsd, Form::Darwin] {
+                let bytes = gmon::write(&profile(), Encoding::new(form, model, Order::Little)).unwrap();
+                let image = Hints::new().with_word(other.word()).with_order(Order::Little);
+                let said = read_profile(&ProfilePath::Stdin, &bytes, &image).err().map(|error| error.to_string());
+                let expected = format!(
+                    "standard input: a profile of a {} little-endian program, but the image is a {} little-endian one: name \
+                     the program that wrote the profile",
+                    words.0, words.1
+                );
+                assert_eq!(said, Some(expected), "{form}");
+            }
+        }
+    }
 
     /// The number of full counters in a file of this form with one bin of this count.
     fn full(form: Form, bins: impl Into<Bins>) -> usize {

@@ -1,7 +1,7 @@
 //! Decides whether the first spare word of a header is FreeBSD's type of counters.
 //!
-//! Old writers of the plain form leave memory of their stack in the three spare words, and a small number there can look
-//! like a type. The writers that store a type clear the header first, so the other two words are 0.
+//! Old writers of the plain form leave memory of their stack in the three spare words, and a small number there can
+//! look like a type. The writers that store a type clear the header first, so the other two words are 0.
 
 use super::raw_samples::WideCounts;
 use super::read::Header;
@@ -86,8 +86,8 @@ pub(super) fn by_header(header: &Header, word: Word) -> Option<Spare> {
     })
 }
 
-/// Whether only a writer that clears the header makes such a file: `kgmon` for the addresses of a kernel or the rate of a
-/// timer, and `pmcstat` for events without a rate.
+/// Whether only a writer that clears the header makes such a file: `kgmon` for the addresses of a kernel or the rate of
+/// a timer, and `pmcstat` for events without a rate.
 fn has_careful_writer(header: &Header, word: Word) -> bool {
     let kernel = match word {
         Word::W32 => 0xc000_0000,

@@ -35,8 +35,8 @@ impl Fit {
         is_multiple(self.arcs_size, self.word.arc_size())
     }
 
-    /// What the header says about the first spare word, if the word looks like a type of counters. Windows has the plain
-    /// form only, and its spare words are uninitialized memory.
+    /// What the header says about the first spare word, if the word looks like a type of counters. Windows has the
+    /// plain form only, and its spare words are uninitialized memory.
     fn spare(&self, hints: &Hints) -> Option<Spare> {
         let may_have_type = hints.model() != Some(DataModel::Llp64);
         may_have_type.then(|| counter_type::by_header(&self.header, self.word)).flatten()
@@ -127,7 +127,8 @@ fn has_version(start: &[u8], word: Word, order: Order) -> bool {
     matches!(fields, (Ok(_), Ok(_), Ok(_), Ok(GMONVERSION)))
 }
 
-/// The form of a 4.4BSD header, from its first spare word, and from what is known about this word as a type of counters.
+/// The form of a 4.4BSD header, from its first spare word, and from what is known about this word as a type of
+/// counters.
 ///
 /// No counter type is a multiple of an arc's size, so the two meanings of that word do not collide. Any other value
 /// is uninitialized memory of the writer.

@@ -131,8 +131,8 @@ impl GnuDecoder {
     }
 }
 
-/// The first address after the range. eu-stackprof has a bin for each byte, and the last address that was sampled in the
-/// place of highpc. Other writers never have more bins than bytes of code.
+/// The first address after the range. eu-stackprof has a bin for each byte, and the last address that was sampled in
+/// the place of highpc. Other writers never have more bins than bytes of code.
 fn end_of_range(lowpc: u64, highpc: u64, bins: u64, unit: Unit) -> u64 {
     let is_last = unit.dimension.as_bytes() == b"ticks" && highpc.checked_sub(lowpc) == bins.checked_sub(1);
     if is_last { highpc.saturating_add(1) } else { highpc }
