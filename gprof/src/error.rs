@@ -22,6 +22,15 @@ pub enum Error {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// A file does not exist, and the same directory has a file with a similar name.
+    Misspelled {
+        /// The path of the file.
+        file: String,
+        /// The path of the other file.
+        near: String,
+        /// The error of the operating system.
+        source: io::Error,
+    },
     /// The profile with the default name does not exist.
     NoProfile {
         /// The path of the file.
@@ -207,6 +216,9 @@ impl fmt::Display for Error {
             Error::Usage(what) => write!(f, "{what} (try 'gprof --help')"),
             Error::Pager(what) => f.write_str(what),
             Error::Read { file, source } | Error::Write { file, source } => write!(f, "{file}: {}", system(source)),
+            Error::Misspelled { file, near, source } => {
+                write!(f, "{file}: {}; did you mean '{near}'?", system(source))
+            }
             Error::NoProfile { file } => {
                 write!(
                     f,
@@ -301,6 +313,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Read { source, .. }
+            | Error::Misspelled { source, .. }
             | Error::Write { source, .. }
             | Error::Output(source)
             | Error::Terminal(source) => Some(source),

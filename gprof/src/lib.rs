@@ -164,9 +164,10 @@ pub fn run(
     let start = Instant::now();
     let clock = || start.elapsed();
     let mut progress = Progress::new(warnings, terminal, &clock);
-    let result = run_words(words.into_iter().collect(), out, &mut progress, terminal);
+    let words: Vec<OsString> = words.into_iter().collect();
+    let result = run_words(words.clone(), out, &mut progress, terminal);
     progress.clear();
-    result
+    result.map_err(|error| cli::nearest::suggest_file(error, &words))
 }
 
 /// Runs a command line. Terminals do not get the control characters of input files.
@@ -231,6 +232,7 @@ fn report_request(
         repeat::collect(&mut options, &repeat, progress)?;
         return report_to_reader(&options, None, out, progress, terminal);
     }
+    options.fit_index(terminal.reports);
     let place = std::path::Path::new("");
     let (images, named, sysroot) = (&mut options.images, options.named, options.sysroot.as_deref());
     sources::named_by_runs::find_programs(images, named, (place, sysroot), progress).map_err(Error::Output)?;

@@ -158,7 +158,7 @@ fn gprof(directory: &Path) -> Program {
     // The first run has a profile of another program to read.
     let words = vec!["-b".to_owned(), "-p".to_owned(), "profiled".to_owned(), "first.out".to_owned()];
     let program = Program { name: "gprof", directory, profiled, words, link: Box::new(link) };
-    program.call(Command::new(&program.profiled).arg("--help"));
+    program.call(Command::new(&program.profiled).arg("--help=all"));
     fs::rename(program.directory.join("gmon.out"), program.directory.join("first.out")).unwrap();
     program
 }

@@ -198,7 +198,7 @@ pub(super) struct Arguments {
     #[arg(short = 'z', long, help_heading = "Layout")]
     pub(super) display_unused_functions: bool,
 
-    /// Show at most this many rows of the flat profile and entries of the call graph, or `all`. Tables show 200 without
+    /// Show at most this many rows of a report and entries of the call graph, or `all`. Tables show 200 without
     /// --top and --min-percent
     #[arg(long, value_name = "ROWS", allow_hyphen_values = true, help_heading = "Layout")]
     pub(super) top: Option<String>,
@@ -243,7 +243,8 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Layout")]
     pub(super) errors: bool,
 
-    /// Set the width of the index (default 80) and of tables (default: the terminal's width)
+    /// Set the width of the index (default: 80, or less on a narrower terminal) and of tables (default: the terminal's
+    /// width)
     // GNU's abbreviation also fits --watch.
     #[arg(short = 'w', long, alias = "w", value_name = "CHARACTERS", allow_hyphen_values = true)]
     #[arg(help_heading = "Layout")]
@@ -369,7 +370,7 @@ pub(super) struct Arguments {
     #[arg(default_missing_value = "", help_heading = "Help")]
     debug: Option<OsString>,
 
-    /// Print this help
+    /// Print the options that most users need; --help=all prints all options
     // GNU's abbreviation also fits --hide.
     #[arg(short = 'h', long, alias = "h", action = ArgAction::Help, help_heading = "Help")]
     pub(super) help: Option<bool>,

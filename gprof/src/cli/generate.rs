@@ -42,7 +42,7 @@ pub fn generated(words: &[OsString]) -> Result<Option<Vec<u8>>, Error> {
 const SECTIONS: &str = include_str!("sections.roff");
 
 /// The day of the last change of the page.
-const DATE: &str = "2026-11-27";
+const DATE: &str = "2026-11-28";
 
 /// Returns the manual page.
 fn page(name: &str) -> std::io::Result<String> {

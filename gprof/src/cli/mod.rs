@@ -4,6 +4,8 @@ mod arguments;
 mod check;
 mod files;
 pub mod generate;
+mod help;
+pub(crate) mod nearest;
 mod repeat;
 mod requests;
 mod words;
@@ -17,6 +19,7 @@ use crate::error::Error;
 use crate::question::options::Options;
 use crate::question::rules::Rules;
 use arguments::{Arguments, command};
+use nearest::nearest;
 
 /// The result of parsing a command line.
 #[derive(Debug)]
@@ -43,7 +46,6 @@ pub fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Request,
     words.extend(operands);
     let parser = arguments::arguments();
     let words = words::unglue(words, &parser);
-    let is_long = words.iter().skip(1).any(|word| word.as_encoded_bytes().starts_with(b"--h"));
     let read = parser.try_get_matches_from(words);
     let read = read.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     match read {
@@ -53,11 +55,8 @@ pub fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Request,
         Ok((arguments, _)) if arguments.version => Ok(Request::Text(generate::version())),
         Ok((arguments, _)) if arguments.asks_for_forms() => Ok(Request::Text(generate::forms())),
         Ok((arguments, matches)) => check::check(arguments, &matches).map(|options| Request::Report(Box::new(options))),
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            let mut command = command();
-            let help = if is_long { command.render_long_help() } else { command.render_help() };
-            Ok(Request::Text(help.to_string()))
-        }
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Request::Text(help::SHORT.to_owned())),
+        Err(error) if help::wants_all(&error) => Ok(Request::Text(command().render_long_help().to_string())),
         Err(error) if !error.use_stderr() => Ok(Request::Text(error.to_string())),
         Err(error) => Err(Error::Usage(one_line(&error))),
     }
@@ -102,34 +101,6 @@ fn one_line(error: &clap::Error) -> String {
         Some(meant) => format!("{line}; did you mean '--{meant}'?"),
         None => line,
     }
-}
-
-/// Returns the element of `known` with the smallest edit distance from `wrong`, unless the distance is too large.
-fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // A very long word is not a misspelling, and would cost its length squared.
-    if wrong.len() > 60 {
-        return None;
-    }
-    known
-        .map(|candidate| (distance(wrong.as_bytes(), candidate.as_bytes()), candidate))
-        .min()
-        .filter(|(changes, candidate)| *changes <= 1 + candidate.len().min(wrong.len()) / 3)
-        .map(|(_, candidate)| candidate)
-}
-
-/// The edit distance of two texts: the number of bytes to insert, remove or replace.
-fn distance(one: &[u8], other: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, byte) in one.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = at + 1;
-        for (column, known) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(byte != known);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]
@@ -326,7 +297,7 @@ mod tests {
         let several = options("--table -o a.json -o a.txt").unwrap();
         let alone: Vec<_> = several.each_alone().iter().map(|(_, options)| options.row_limit().top).collect();
         assert_eq!(alone, [None, Some(ROWS_OF_TABLES)], "each output has its own limit");
-        let help = options("--help").unwrap_err();
+        let help = options("--help=all").unwrap_err();
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(help.contains(&format!("Tables show {ROWS_OF_TABLES} without")), "{help}");
     }
@@ -429,23 +400,17 @@ mod tests {
         assert!(options("-v").unwrap_err().starts_with("gprof (gmon toolchain) "));
         assert_eq!(options("-v --table").unwrap_err(), "formats, None");
         assert_eq!(options("-w 50 --table --version").unwrap_err(), "formats, Some(50)");
-        for help in ["--help", "-h", "--hel"].map(|word| options(word).unwrap_err()) {
+        for help in ["--help=all", "--hel=all"].map(|word| options(word).unwrap_err()) {
             for option in ["--display-unused-functions", "--bsd", "--gnu"] {
                 assert!(help.contains(option), "{help}");
             }
         }
+        for word in ["--help", "-h", "--hel", "-b -h"] {
+            assert_eq!(options(word).unwrap_err(), help::SHORT, "{word}");
+        }
+        assert!(options("--help=some").unwrap_err().contains("unexpected value 'some' for '--help'"));
         // Abbreviations mean the same as in GNU gprof.
         assert!(options("--b").unwrap().brief);
         assert_eq!(options("--g").unwrap().reports.asked(GRAPH), Asked::For);
-    }
-
-    #[test]
-    fn slips() {
-        let known = ["flat-profile", "graph", "brief", "time"];
-        let meant = |wrong| nearest(wrong, known.into_iter());
-        assert_eq!(meant("flat-profil"), Some("flat-profile"));
-        assert_eq!(meant("grahp"), Some("graph"));
-        assert_eq!(meant("xylophone"), None);
-        assert_eq!(distance(b"kitten", b"sitting"), 3);
     }
 }

@@ -296,6 +296,16 @@ impl Options {
         self.choices.iter().any(|choice| Subject::OF_STACKS.contains(&choice.subject))
     }
 
+    /// Makes the index as narrow as a terminal with less than 80 columns, if the index goes only there, and the user
+    /// set no width. The layout of GNU's gprof is the same on each terminal. The width does not count the blanks before
+    /// numbers, up to three in each column.
+    pub(crate) fn fit_index(&mut self, terminal: Option<usize>) {
+        let is_alone = self.outputs.iter().all(|output| output.file.is_none() && output.format == Format::Text);
+        if is_alone && self.width.is_none() && self.rules.escapes_names {
+            self.width = terminal.filter(|width| (24..80).contains(width)).map(|width| width - 9);
+        }
+    }
+
     /// Whether anything goes to the standard output.
     #[must_use]
     pub(crate) fn writes_to_stdout(&self) -> bool {

@@ -7,6 +7,7 @@ pub mod progress;
 
 use std::borrow::Cow;
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write, stderr, stdout};
 
 use terminal_size::{Width, terminal_size_of};
@@ -25,26 +26,26 @@ pub struct Terminal {
     pub columns: Option<usize>,
     /// Whether the terminal that shows the reports can draw at any place of its screen.
     pub has_screen: bool,
-    /// Whether the terminal that shows the reports has colors, and the user does not object.
+    /// Whether reports have colors: the terminal that shows the reports has colors and the user does not object, or
+    /// the user wants colors everywhere.
     pub colors: bool,
 }
 
 impl Terminal {
     /// Returns the terminals of this process: its standard output and its standard error. The environment variables
-    /// `TERM`, `COLUMNS` and `NO_COLOR` count; `NO_COLOR` counts unless it is empty.
+    /// `TERM`, `COLUMNS`, `NO_COLOR`, `CLICOLOR`, and `CLICOLOR_FORCE` count.
     #[must_use]
     pub fn of_process() -> Terminal {
         let width = |size: Option<(Width, _)>| Some(size.map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0)));
         let reports = stdout().is_terminal().then(|| terminal_size_of(stdout())).and_then(width);
         let warnings = stderr().is_terminal().then(|| terminal_size_of(stderr())).and_then(width);
         let is_able = env::var_os("TERM").is_some_and(|name| !name.is_empty() && name != "dumb");
-        let is_plain = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Terminal {
             reports,
             warnings: warnings.filter(|_| is_able),
             columns: env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0),
             has_screen: reports.is_some() && is_able,
-            colors: reports.is_some() && is_able && !is_plain,
+            colors: has_colors(reports.is_some() && is_able, |name| env::var_os(name)),
         }
     }
 
@@ -53,6 +54,16 @@ impl Terminal {
     pub fn width(&self) -> usize {
         self.reports.or(self.columns).unwrap_or(USUAL_WIDTH)
     }
+}
+
+/// Whether reports have colors, by the variables of no-color.org and of bixense.com/clicolors: `NO_COLOR` turns colors
+/// off unless the value is empty. Otherwise, `CLICOLOR_FORCE` turns colors on, also in files and pipes, unless the value
+/// is empty or 0. Otherwise, only a terminal with colors has them, and `CLICOLOR=0` turns them off.
+fn has_colors(is_able: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let value = |name| variable(name).filter(|value| !value.is_empty());
+    let is_on = |name| value(name).is_some_and(|value| value != "0");
+    value("NO_COLOR").is_none()
+        && (is_on("CLICOLOR_FORCE") || is_able && value("CLICOLOR").is_none_or(|value| value != "0"))
 }
 
 /// Escapes all control characters of a text, such as newlines (`\n`). Names and paths of input files may have control
@@ -220,6 +231,30 @@ mod tests {
         let mut out = Vec::new();
         EscapingWriter::new(&mut out).write_all(b"\xc2\xc2\x9b1m\xc2a").unwrap();
         assert_eq!(out, b"\xc2\\u{9b}1m\xc2a");
+    }
+
+    /// Catches a variable without effect, a wrong order of the variables, and empty values and zeros that count.
+    #[test]
+    fn variables_choose_colors() {
+        let colors = |is_able, set: &[(&str, &str)]| {
+            has_colors(is_able, |name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()))
+        };
+        for (set, on_terminal, in_file) in [
+            (&[][..], true, false),
+            (&[("NO_COLOR", "1")], false, false),
+            (&[("NO_COLOR", "0")], false, false),
+            (&[("NO_COLOR", "")], true, false),
+            (&[("CLICOLOR", "0")], false, false),
+            (&[("CLICOLOR", "1")], true, false),
+            (&[("CLICOLOR", "")], true, false),
+            (&[("CLICOLOR_FORCE", "1")], true, true),
+            (&[("CLICOLOR_FORCE", "0")], true, false),
+            (&[("CLICOLOR_FORCE", "")], true, false),
+            (&[("CLICOLOR", "0"), ("CLICOLOR_FORCE", "1")], true, true),
+            (&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], false, false),
+        ] {
+            assert_eq!((colors(true, set), colors(false, set)), (on_terminal, in_file), "{set:?}");
+        }
     }
 
     #[test]

@@ -246,7 +246,9 @@ fn filtered(options: &Options) -> Vec<(String, f64, f64)> {
 #[test]
 fn options_filter_as_the_page_does() {
     type With = fn(Options) -> Result<Options, gprof::Error>;
-    let filters: [(With, fn(&[&str]) -> bool, fn(&[&str]) -> Vec<String>); 6] = [
+    type Kept = fn(&[&str]) -> bool;
+    type Left = fn(&[&str]) -> Vec<String>;
+    let filters: [(With, Kept, Left); 6] = [
         (|options| options.focus("blue"), |stack| stack.contains(&"blue"), same),
         (
             |options| options.ignore("odd")?.ignore("ev*"),

@@ -143,7 +143,7 @@ fn a_report_and_an_export_touch_few_files() {
     let expected = "Crossroads:\n\n callers  name\n       3  burn\n";
     assert_eq!(stdout(&run(&program, &["-b", "--crossroads"])), expected);
     // The lists yield the help, the manual page, JSON, and the contradictions.
-    let help = String::from_utf8(Command::new(&program).arg("--help").output().unwrap().stdout).unwrap();
+    let help = String::from_utf8(Command::new(&program).arg("--help=all").output().unwrap().stdout).unwrap();
     assert!(help.contains("--crossroads") && help.contains("edges"), "{help}");
     let manual = String::from_utf8(Command::new(&program).arg("--generate=man").output().unwrap().stdout).unwrap();
     assert!(manual.contains("crossroads") && manual.contains("edges"), "{manual}");

@@ -111,6 +111,17 @@ fn a_program_that_left_no_profile() {
     assert_eq!(complaint(directory, &["a.out"]), format!("gprof: gmon.out: {why}"));
     assert_eq!(complaint(directory, &["a.out", "./gmon.out"]), format!("gprof: ./gmon.out: {why}"));
     assert_eq!(complaint(directory, &["a.out", "other"]), "gprof: other: No such file or directory");
+    // A misspelled name: of the program, of a profile, with a directory, and of another option's file.
+    fs::write(directory.join("gmon.sum"), "").unwrap();
+    let missing = "No such file or directory; did you mean";
+    for (words, name, meant) in [
+        (&["a.ot"][..], "a.ot", "a.out"),
+        (&["a.out", "gmon.smu"], "gmon.smu", "gmon.sum"),
+        (&["a.out", "./gmonsum"], "./gmonsum", "./gmon.sum"),
+        (&["-S", "gmom.sum", "a.out"], "gmom.sum", "gmon.sum"),
+    ] {
+        assert_eq!(complaint(directory, words), format!("gprof: {name}: {missing} '{meant}'?"));
+    }
     // The reverse order.
     fs::rename(run(&image), directory.join("profile")).unwrap();
     let said = complaint(directory, &["profile", "a.out"]);

@@ -30,7 +30,9 @@ fn terminal(directory: &Path, command: &str) -> Option<Command> {
         .env("GPROF_PAGER", "")
         .env_remove("PAGER")
         .env_remove("LESS")
-        .env_remove("NO_COLOR");
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR")
+        .env_remove("CLICOLOR_FORCE");
     script.stdin(Stdio::null());
     Some(script)
 }
@@ -79,11 +81,40 @@ fn colors_appear_only_on_terminals_with_colors() {
     assert!(!bare.contains('\x1b'));
     assert_eq!(plain("NO_COLOR", "1"), bare);
     assert_eq!(plain("TERM", "dumb"), bare);
+    assert_eq!(plain("CLICOLOR", "0"), bare);
     assert_eq!(plain("NO_COLOR", ""), colored, "an empty variable must have no effect");
     let file = directory("terminals_colors").join("out");
     let to_file = format!("{TABLE} -w 100 > {}", file.display());
     shown(terminal(&data(), &to_file).unwrap());
-    assert_eq!(fs::read_to_string(file).unwrap(), bare, "a file must get no colors");
+    assert_eq!(fs::read_to_string(&file).unwrap(), bare, "a file must get no colors");
+    // The user may want colors in a pipe, but not in the file of an option.
+    let mut forced = terminal(&data(), &to_file).unwrap();
+    forced.env("CLICOLOR_FORCE", "1");
+    shown(forced);
+    assert_eq!(fs::read_to_string(&file).unwrap(), colored);
+    let mut forced = terminal(&data(), &format!("{TABLE} -w 100 -o {}.txt", file.display())).unwrap();
+    forced.env("CLICOLOR_FORCE", "1");
+    shown(forced);
+    assert_eq!(fs::read_to_string(file.with_extension("txt")).unwrap(), bare);
+}
+
+/// Catches an index that is wider than a narrow terminal, and a narrow terminal that changes files, `-w`, or GNU's text.
+#[test]
+fn the_index_is_as_wide_as_a_narrow_terminal() {
+    let index = |columns: usize, options: &str| {
+        let command = format!("stty cols {columns}; $GPROF -b -q {options} knots knots.gmon");
+        let text = shown(terminal(&data(), &command)?);
+        Some(text.split_once("Index by function name").unwrap_or_else(|| panic!("{text}")).1.to_owned())
+    };
+    let Some(narrow) = index(50, "") else {
+        return;
+    };
+    let usual = index(100, "").unwrap();
+    let widest = |text: &str| text.lines().map(|line| line.trim_end().len()).max();
+    assert!(widest(&narrow) <= Some(50) && widest(&usual) > Some(50), "{narrow}\n{usual}");
+    assert_eq!(index(50, "-w 80").unwrap(), usual);
+    assert_eq!(index(50, "--compat=gnu").unwrap(), index(100, "--compat=gnu").unwrap());
+    assert_eq!(index(50, "-w 41").unwrap(), narrow);
 }
 
 /// A program and its profile, in a directory with a pipe that stands for another profile.

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use crate::reports::table::cells::Cells;
 use crate::reports::table::drawing::{Frame, RowSink, RowStyle, draw};
 use crate::reports::table::widths::{column, name_column, optional_column};
-use crate::sources::side_info::{SideInfo, SideThread};
+use crate::sources::side_info::SideThread;
 
-pub(crate) fn render(sides: &[SideInfo], frame: Frame, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(threads: &[&SideThread], frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Threads:\n")?;
     let columns = [
         column("%\ntime"),
@@ -19,7 +19,7 @@ pub(crate) fn render(sides: &[SideInfo], frame: Frame, out: &mut dyn Write) -> i
     ];
     let hand_over = |_, take: RowSink<'_>| {
         let mut cells = Cells::default();
-        for thread in sides.iter().flat_map(|side| &side.threads) {
+        for thread in threads {
             cells.clear();
             fill(&mut cells, thread);
             take(RowStyle::default(), &cells)?;
@@ -62,9 +62,8 @@ mod tests {
             ..SideThread::default()
         };
         let unknown = SideThread { threads: 3, time: 0.5, percent: 25.0, ..SideThread::default() };
-        let sides = [SideInfo { threads: vec![known, unknown], ..SideInfo::default() }];
         let mut out = Vec::new();
-        render(&sides, Frame::of_width(&Terminal::default(), None), &mut out).unwrap();
+        render(&[&known, &unknown], Frame::of_width(&Terminal::default(), None), &mut out).unwrap();
         let expected = "\
 Threads:
 

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use crate::sources::side_info::{SideInfo, SideThread};
+use crate::sources::side_info::SideThread;
 
-pub(crate) fn render(sides: &[SideInfo], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(threads: &[&SideThread], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Threads:\n")?;
     writeln!(out, "  %       self")?;
     writeln!(out, " time    seconds      calls  threads    number  name")?;
-    for thread in sides.iter().flat_map(|side| &side.threads) {
+    for thread in threads {
         let SideThread { number, name, threads, time, percent, calls, .. } = thread;
         let number = number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         // A blank says that the number is not known.

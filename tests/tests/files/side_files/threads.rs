@@ -105,6 +105,13 @@ fn threads_are_listed() {
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(json["threads"][0]["name"], "main");
     assert_eq!((json["threads"][1]["number"].as_u64(), json["threads"][2]["self"].as_f64()), (Some(12), Some(0.07)));
+    // Those with the most time.
+    let short = text(&printed(&images, &directory, &["--threads", "--top=1", "gmon.out"]).stdout);
+    let first: String = listed.split_inclusive('\n').take(5).collect();
+    assert_eq!(short, first + "2 more threads: --top=all shows all\n");
+    let json = printed(&images, &directory, &["--threads", "--top=2", "--format=json", "gmon.out"]).stdout;
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["threads"].as_array().unwrap().len(), 2);
     // In a sum, threads of one name are one.
     fs::copy(directory.join("gmon.out"), directory.join("again")).unwrap();
     fs::copy(directory.join("gmon.out.side"), directory.join("again.side")).unwrap();
