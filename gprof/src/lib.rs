@@ -167,7 +167,11 @@ pub fn run(
     let words: Vec<OsString> = words.into_iter().collect();
     let result = run_words(words.clone(), out, &mut progress, terminal);
     progress.clear();
-    result.map_err(|error| cli::nearest::suggest_file(error, &words))
+    result.map_err(|error| match personalities::bsd::parse_bsd_words(&words) {
+        Ok(None) => cli::nearest::suggest_file(error, &words),
+        // The messages of the BSDs' gprof stay as they are.
+        _ => error,
+    })
 }
 
 /// Runs a command line. Terminals do not get the control characters of input files.

@@ -57,8 +57,8 @@ impl Terminal {
 }
 
 /// Whether reports have colors, by the variables of no-color.org and of bixense.com/clicolors: `NO_COLOR` turns colors
-/// off unless the value is empty. Otherwise, `CLICOLOR_FORCE` turns colors on, also in files and pipes, unless the value
-/// is empty or 0. Otherwise, only a terminal with colors has them, and `CLICOLOR=0` turns them off.
+/// off unless the value is empty. Otherwise, `CLICOLOR_FORCE` turns colors on, also in files and pipes, unless the
+/// value is empty or 0. Otherwise, only a terminal with colors has them, and `CLICOLOR=0` turns them off.
 fn has_colors(is_able: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let value = |name| variable(name).filter(|value| !value.is_empty());
     let is_on = |name| value(name).is_some_and(|value| value != "0");

@@ -182,8 +182,8 @@ fn they_are_freebsds_small_and_cannot_panic() {
         let size = text.split_whitespace().skip_while(|word| *word != "PROGBITS").nth(3).unwrap();
         let size = u64::from_str_radix(size, 16).unwrap();
         // 2 KB of the code make the live side file, and 2 KB replace a file of the run in one step and the conversions
-        // in its prefix. 1 KB refuses to count calls on demand.
-        assert!(size < 75_000, "{}: {size} bytes of code", machine.name);
+        // in its prefix. 1 KB refuses to count calls on demand, and 1 KB reads shares and refuses windows.
+        assert!(size < 77_000, "{}: {size} bytes of code", machine.name);
         let symbols = tool("llvm-nm", &[&object]);
         let panics: Vec<_> = symbols.lines().filter(|line| line.contains("panic")).collect();
         assert!(panics.is_empty(), "{}: {panics:?}", machine.name);

@@ -98,7 +98,8 @@ fn colors_appear_only_on_terminals_with_colors() {
     assert_eq!(fs::read_to_string(file.with_extension("txt")).unwrap(), bare);
 }
 
-/// Catches an index that is wider than a narrow terminal, and a narrow terminal that changes files, `-w`, or GNU's text.
+/// Catches an index that is wider than a narrow terminal, and a narrow terminal that changes files, `-w`, or GNU's
+/// text.
 #[test]
 fn the_index_is_as_wide_as_a_narrow_terminal() {
     let index = |columns: usize, options: &str| {

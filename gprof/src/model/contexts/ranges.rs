@@ -259,8 +259,8 @@ impl Shown<'_> {
                     continue;
                 }
                 let possible = || undecided.possible.iter().copied();
-                // Without a name in the call instruction, the caller may have called any of the functions. Both the function
-                // that the instruction names and the called function may have jumped to another, and back.
+                // Without a name in the call instruction, the caller may have called any of the functions. Both the
+                // function that the instruction names and the called function may have jumped to another, and back.
                 let callers = possible().map(Some).chain([undecided.from.map_or(caller, Some), called]);
                 let to = || possible().chain(called).chain(undecided.from);
                 let steps = callers.flat_map(|from| to().map(move |to| (from, to)));
