@@ -80,7 +80,7 @@ dist: runtime gprof gmon-run tools documents
 # copies of read-only sources are read-only, so cp needs -f the next time.
 documents:
 	@rm -rf "$(DOCUMENTS)"
-	@mkdir -p "$(DOCUMENTS)/pictures" "$(DOCUMENTS)/examples/rust/src"
+	@mkdir -p "$(DOCUMENTS)/pictures" "$(DOCUMENTS)/examples/rust/src" "$(DOCUMENTS)/examples/words"
 	@cp -f CHANGELOG.md LICENSE LICENSES.thirdparty docs/*.md "$(DOCUMENTS)/"
 	@MAKEFLAGS= sh packaging/library-license.sh "$(DOCUMENTS)"
 	@for document in README.md SECURITY.md CONTRIBUTING.md; do sed 's,](docs/,](,g' $$document >"$(DOCUMENTS)/$$document" || exit; done
@@ -88,6 +88,7 @@ documents:
 	@cp -f docs/pictures/*.png "$(DOCUMENTS)/pictures/"
 	@cp -f docs/examples/rust/Cargo.toml "$(DOCUMENTS)/examples/rust/"
 	@cp -f docs/examples/rust/src/*.rs "$(DOCUMENTS)/examples/rust/src/"
+	@cp -f docs/examples/words/words.c "$(DOCUMENTS)/examples/words/"
 
 # The program does not contain paths of this machine. GPROF_TARGET names Rust's target if the program is for another
 # machine. GPROF_NAME is the name of the program, its manual page, and its completions, for systems that keep their own

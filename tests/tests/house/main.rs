@@ -13,3 +13,4 @@ mod readme;
 mod scripts;
 mod structure;
 mod systems;
+mod tutorial;

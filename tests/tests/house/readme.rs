@@ -36,13 +36,13 @@ int main(void)
 }
 "#;
 
-fn root() -> &'static Path {
+pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
 /// A code block.
 #[derive(Clone, Debug, PartialEq)]
-enum Block {
+pub(super) enum Block {
     /// Indented lines: commands.
     Commands(String),
     /// Lines between fences without a language: output.
@@ -52,7 +52,7 @@ enum Block {
 }
 
 /// All code blocks of a text. A fence with an unknown language is an error.
-fn blocks(text: &str) -> Vec<Block> {
+pub(super) fn blocks(text: &str) -> Vec<Block> {
     let mut found = Vec::new();
     let (mut fence, mut indented) = (None::<(&str, String)>, String::new());
     for line in text.lines().chain([""]) {
@@ -85,11 +85,11 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A home directory, and a working directory with the programs that the README names.
-struct Home(PathBuf);
+pub(super) struct Home(PathBuf);
 
 impl Home {
     /// Stages the distribution, with the gprof of the tests, and makes the directories.
-    fn new(name: &str) -> Home {
+    pub(super) fn new(name: &str) -> Home {
         static STAGED: OnceLock<()> = OnceLock::new();
         STAGED.get_or_init(|| {
             start_objects();
@@ -112,6 +112,8 @@ impl Home {
         ] {
             fs::write(place.join("work").join(name), text).unwrap();
         }
+        let compiled = Command::new("cc").args(["prog.c", "-o", "prog"]).current_dir(place.join("work")).status();
+        assert!(compiled.unwrap().success());
         Home(place)
     }
 
@@ -146,19 +148,22 @@ impl Home {
     }
 
     /// Runs commands, which must succeed, and returns what they print.
-    fn print(&self, commands: &str) -> String {
+    pub(super) fn print(&self, commands: &str) -> String {
         let output = self.run(commands);
         assert!(output.status.success() && output.stderr.is_empty(), "{commands}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs all commands of the README, in one shell, and then these.
+    /// Runs all commands of the README, in one shell, and then these. The first block, with which the README begins,
+    /// needs the installation and therefore runs last.
     fn print_after_all(&self, commands: &str) -> String {
         let all = blocks(&readme()).into_iter().filter_map(|block| match block {
             Block::Commands(commands) => Some(commands),
             _ => None,
         });
-        self.print(&(all.collect::<String>() + commands))
+        let mut all: Vec<String> = all.collect();
+        all.rotate_left(1);
+        self.print(&(all.concat() + commands))
     }
 }
 
@@ -179,6 +184,11 @@ fn the_blocks_are_known() {
         Block::Commands("three\n".into()),
     ];
     assert_eq!(blocks(text), expected);
+    // The README begins with a picture and two commands.
+    let text = readme();
+    let (title, rest) = text.split_once("\n\n").unwrap();
+    assert!(title.starts_with("# ") && rest.starts_with("!["), "{rest}");
+    assert!(matches!(&blocks(&text)[0], Block::Commands(commands) if commands.lines().count() == 2));
     // The tests below take these apart.
     let kinds: Vec<_> = blocks(&readme()).iter().map(std::mem::discriminant).collect();
     let count = |block: Block| kinds.iter().filter(|kind| **kind == std::mem::discriminant(&block)).count();
