@@ -13,7 +13,8 @@ use gmon_tests::{compile, directory, start_objects};
 /// The examples that tests in this file run.
 const HERE: [&str; 8] =
     ["convert", "filter", "hottest", "licenses", "side_file_reader", "side_file_writer", "sum", "ten_hottest"];
-/// The examples that need a program, and those that other tests run: `rust` in compat/rust.rs, and `words` in tutorial.rs.
+/// The examples that need a program, and those that other tests run: `rust` in compat/rust.rs, and `words` in
+/// tutorial.rs.
 const ELSEWHERE: [&str; 3] = ["rust", "watch", "words"];
 
 fn root() -> &'static Path {
