@@ -4,6 +4,7 @@
 mod reports;
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
 use std::io::sink;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use gprof::{Analysis, CallsCounted, Options, Terminal};
 use proptest::prelude::*;
 
 use crate::common::{LOW, Table, image};
+use crate::knots::DATA;
 
 /// The functions of the program, each of [`SIZE`] bytes. GNU gprof gives no time to the last function.
 const NAMES: [&str; 8] = ["main", "driver", "parse", "parse.cold", "parse.isra.0", "emit", "burn", "unused"];
@@ -152,6 +154,22 @@ pub(crate) fn written(directory: &Path, words: &str) -> String {
     let result = gprof::run(words.iter().map(Into::into), &mut out, &mut warnings, &Terminal::default());
     let error = result.err().map(|error| format!("error: {error}")).unwrap_or_default();
     format!("{}{error}", String::from_utf8_lossy(&out)).replace(&prefix, "")
+}
+
+/// Compares the reports of these command lines with a golden. Each command line stands above its report.
+pub(crate) fn assert_golden(directory: &Path, golden: &str, command_lines: &[&str]) {
+    let mut text = String::new();
+    for words in command_lines {
+        let report = written(directory, words);
+        let lines = report.lines().filter(|line| !line.starts_with("creator: "));
+        let lines: String = lines.map(|line| format!("{line}\n")).collect();
+        write!(text, "$ gprof {}\n{lines}\n", words.replace('@', "")).unwrap();
+    }
+    let path = Path::new(DATA).join(golden);
+    if std::env::var_os("GOLDENS").is_some_and(|what| what == "write") {
+        fs::write(&path, &text).unwrap();
+    }
+    assert_eq!(text, fs::read_to_string(path).unwrap());
 }
 
 /// Analyzes the program with profiles in a directory.

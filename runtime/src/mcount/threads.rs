@@ -434,9 +434,8 @@ pub(crate) fn for_each_arc(each: &mut dyn EachArc) {
     }
 }
 
-/// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and passes them to `each`,
-/// with their thread. Threads that run at the same time may be counting. With `only_outside`, tables with only the
-/// program's own arcs are skipped.
+/// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, for `each`, with their thread.
+/// Other threads may be counting. With `only_outside`, skips tables with only the program's own arcs.
 pub(crate) fn take_arcs(only_outside: bool, is_wanted: &mut dyn IsWantedArc, each: &mut dyn EachArc) {
     for_each_table(|table, counter| {
         if only_outside && !table.leads_outside() {
@@ -450,8 +449,7 @@ pub(crate) fn take_arcs(only_outside: bool, is_wanted: &mut dyn IsWantedArc, eac
     take_ended(is_wanted, each);
 }
 
-/// As [`take_arcs`], but sets the counts to zero, for tables that are a part of the file. Nobody may call along such
-/// an arc at the same time.
+/// As [`take_arcs`], but sets counts to zero: for tables in the file, while nobody calls along these arcs.
 pub(crate) fn empty_arcs(is_wanted: &mut dyn IsWantedArc, each: &mut dyn EachArc) {
     for_each_table(|table, counter| {
         table.empty(

@@ -3,7 +3,7 @@
 use super::change::{Change, ComparedCalls, Time, chance};
 use super::join::Joined;
 use crate::model::analysis::Analysis;
-use crate::model::estimates::CallEstimate;
+use crate::model::estimates::{CallEstimate, quantile};
 use crate::model::flame::{Flame, FlameSubject};
 use crate::model::graph::Node;
 use crate::program::symbols::functions::FunctionId;
@@ -36,10 +36,32 @@ pub(super) enum SideCalls {
     #[default]
     Missing,
     Counted(f64),
-    /// A number and its variance.
-    Estimated(f64, f64),
+    Estimated(Estimated),
     /// Estimated, but without an interval, or counted in a part.
     Unknown,
+}
+
+/// A number of calls, its variance, and the degrees of freedom of the variance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Estimated {
+    calls: f64,
+    variance: f64,
+    freedom: u64,
+}
+
+impl Estimated {
+    /// No calls, for certain.
+    const NONE: Estimated = Estimated { calls: 0.0, variance: 0.0, freedom: u64::MAX };
+
+    /// The change to the calls of the other side. A change is noise if the 95 % interval of the difference has no
+    /// change: with the fewer degrees of freedom of both sides, as in the interval of the side with fewer windows.
+    fn change(self, new: Estimated) -> Change {
+        Change {
+            error: Some((self.variance + new.variance).sqrt()),
+            limit: quantile(self.freedom.min(new.freedom)),
+            ..Change::without_error(self.calls, new.calls)
+        }
+    }
 }
 
 impl SideCalls {
@@ -48,13 +70,15 @@ impl SideCalls {
         match (self, estimate) {
             (SideCalls::Missing, None) => SideCalls::Counted(calls),
             (SideCalls::Counted(sum), None) => SideCalls::Counted(sum + calls),
-            (SideCalls::Missing, Some(CallEstimate { calls, error, interval: Some(_), .. })) => {
-                SideCalls::Estimated(calls as f64, error * error)
+            (SideCalls::Missing, Some(of @ CallEstimate { interval: Some(_), .. })) => {
+                let freedom = of.seen.saturating_sub(1);
+                SideCalls::Estimated(Estimated { calls: of.calls as f64, variance: of.error * of.error, freedom })
             }
-            (SideCalls::Estimated(sum, variance), Some(CallEstimate { calls, error, interval: Some(_), .. })) => {
+            (SideCalls::Estimated(sum), Some(of @ CallEstimate { interval: Some(_), .. })) => {
                 // Functions of one run have the same windows.
-                let error = variance.sqrt() + error;
-                SideCalls::Estimated(sum + calls as f64, error * error)
+                let error = sum.variance.sqrt() + of.error;
+                let freedom = sum.freedom.min(of.seen.saturating_sub(1));
+                SideCalls::Estimated(Estimated { calls: sum.calls + of.calls as f64, variance: error * error, freedom })
             }
             _ => SideCalls::Unknown,
         }
@@ -63,35 +87,30 @@ impl SideCalls {
     fn times(self, factor: f64) -> SideCalls {
         match self {
             SideCalls::Counted(calls) => SideCalls::Counted(factor * calls),
-            SideCalls::Estimated(calls, variance) => SideCalls::Estimated(factor * calls, factor * factor * variance),
+            SideCalls::Estimated(of) => SideCalls::Estimated(Estimated {
+                calls: factor * of.calls,
+                variance: factor * factor * of.variance,
+                ..of
+            }),
             other => other,
         }
     }
 
     /// Returns the change to the calls of the other side.
     pub(super) fn change(self, new: SideCalls, compared: ComparedCalls) -> Change {
-        let estimated = |(old, of_old): (f64, f64), (new, of_new): (f64, f64)| {
-            let error = Some((of_old + of_new).sqrt());
-            Change { error, limit: NOISE_ERRORS, ..Change::without_error(old, new) }
-        };
         match (self, new) {
             _ if compared == ComparedCalls::Different => Change::without_error(f64::NAN, f64::NAN),
             (SideCalls::Missing, SideCalls::Missing) => Change::without_error(0.0, 0.0),
             (SideCalls::Missing, SideCalls::Counted(new)) => Change::without_error(0.0, new),
             (SideCalls::Counted(old), SideCalls::Missing) => Change::without_error(old, 0.0),
             (SideCalls::Counted(old), SideCalls::Counted(new)) => Change::without_error(old, new),
-            (SideCalls::Missing, SideCalls::Estimated(new, variance)) => estimated((0.0, 0.0), (new, variance)),
-            (SideCalls::Estimated(old, variance), SideCalls::Missing) => estimated((old, variance), (0.0, 0.0)),
-            (SideCalls::Estimated(old, of_old), SideCalls::Estimated(new, of_new)) => {
-                estimated((old, of_old), (new, of_new))
-            }
+            (SideCalls::Missing, SideCalls::Estimated(new)) => Estimated::NONE.change(new),
+            (SideCalls::Estimated(old), SideCalls::Missing) => old.change(Estimated::NONE),
+            (SideCalls::Estimated(old), SideCalls::Estimated(new)) => old.change(new),
             _ => Change::without_error(f64::NAN, f64::NAN),
         }
     }
 }
-
-/// A change of estimates is noise up to this number of its standard errors.
-const NOISE_ERRORS: f64 = 1.96;
 
 /// Time outside of all functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -239,5 +258,23 @@ impl Subjects {
             FlameSubject::Cycle(at) => FrameKey::Cycle(self.cycles[side][at]),
             other => FrameKey::Other(other),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails if estimates of few windows are compared with the limit of many, or a side without the function counts as
+    /// one of few windows.
+    #[test]
+    fn estimates_of_few_windows_need_a_larger_change() {
+        let of = |calls, freedom| SideCalls::Estimated(Estimated { calls, variance: 50.0, freedom });
+        // 2.4 standard errors: more than the 2.0 of many windows, and less than the 2.8 of five.
+        let is_noise = |old: SideCalls, new| old.change(new, ComparedCalls::Estimated).is_noise();
+        assert_eq!(is_noise(of(100.0, 299), of(124.0, 299)), Some(false));
+        assert_eq!(is_noise(of(100.0, 299), of(124.0, 4)), Some(true));
+        assert_eq!(is_noise(SideCalls::Missing, of(17.0, 299)), Some(false));
+        assert_eq!(is_noise(SideCalls::Missing, of(17.0, 4)), Some(true));
     }
 }

@@ -1,6 +1,5 @@
 //! What reports say about estimated calls.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use gmon::{DataModel, Encoding, Form, Hints, Order, Word};
 
 use super::{Estimated, square};
 use crate::knots::DATA;
-use crate::on_demand::{Run, directory, written};
+use crate::on_demand::{Run, assert_golden, directory, written};
 
 /// The sentence of the usual run.
 const NOTE: &str = "Calls are estimates from 300 windows, 3.01 s of 300.00 s of CPU time (95 % intervals).";
@@ -30,8 +29,7 @@ fn goldens() {
     Estimated { has_stacks: true, ..Estimated::usual() }.write(&directory, "stacks");
     changed().write(&directory, "changed");
     Run { selections: None, ..Run::usual() }.write(&directory, "counted");
-    let mut text = String::new();
-    for words in [
+    let command_lines = [
         "-p @program @bins",
         "-b -q @program @stacks",
         "-b -q @program @bins",
@@ -47,17 +45,8 @@ fn goldens() {
         "--format=callgrind @program @stacks",
         "-b --base=@bins @program @changed",
         "-b --base=@counted @program @bins",
-    ] {
-        let report = written(&directory, words);
-        let lines = report.lines().filter(|line| !line.starts_with("creator: "));
-        let lines: String = lines.map(|line| format!("{line}\n")).collect();
-        write!(text, "$ gprof {}\n{lines}\n", words.replace('@', "")).unwrap();
-    }
-    let path = Path::new(DATA).join("side/estimates.txt");
-    if std::env::var_os("GOLDENS").is_some_and(|what| what == "write") {
-        fs::write(&path, &text).unwrap();
-    }
-    assert_eq!(text, fs::read_to_string(path).unwrap());
+    ];
+    assert_golden(&directory, "side/estimates.txt", &command_lines);
 }
 
 /// Fails if an output that shows calls, or times that follow from calls, does not say from what they were estimated.

@@ -1,11 +1,6 @@
 //! What reports say about calls that were counted on demand.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use super::{Run, directory, with_analysis, written};
-use crate::knots::DATA;
+use super::{Run, assert_golden, directory, with_analysis, written};
 use gprof::{BoundsDoubt, Certainty, Options};
 
 /// The sentence of the usual run.
@@ -20,8 +15,7 @@ fn goldens() {
     Run::usual().selecting(vec![("*r*", functions, vec![(2, 8), (20, 23)])]).write(&directory, "some");
     let many = (0..14).map(|at| (2 * at, 2 * at + 1)).collect();
     Run::usual().selecting(vec![("*r*", vec!["burn"], many)]).write(&directory, "many");
-    let mut text = String::new();
-    for words in [
+    let command_lines = [
         "-b @program @all",
         "-b --table -p @program @some",
         "-b -p -T @program @some",
@@ -32,17 +26,8 @@ fn goldens() {
         "--format=csv @program @all",
         "--format=callgrind @program @all",
         "-b --base=@all @program @some",
-    ] {
-        let report = written(&directory, words);
-        let lines = report.lines().filter(|line| !line.starts_with("creator: "));
-        let lines: String = lines.map(|line| format!("{line}\n")).collect();
-        write!(text, "$ gprof {}\n{lines}\n", words.replace('@', "")).unwrap();
-    }
-    let path = Path::new(DATA).join("side/on-demand.txt");
-    if std::env::var_os("GOLDENS").is_some_and(|what| what == "write") {
-        fs::write(&path, &text).unwrap();
-    }
-    assert_eq!(text, fs::read_to_string(path).unwrap());
+    ];
+    assert_golden(&directory, "side/on-demand.txt", &command_lines);
 }
 
 /// Fails if the table of a side file lacks the intervals.
