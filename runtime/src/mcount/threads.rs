@@ -434,7 +434,7 @@ pub(crate) fn for_each_arc(each: &mut dyn EachArc) {
     }
 }
 
-/// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, for `each`, with their thread.
+/// Takes the counts of arcs that `is_wanted`, by (frompc, selfpc), out of all tables, for `each`, with their thread.
 /// Other threads may be counting. With `only_outside`, skips tables with only the program's own arcs.
 pub(crate) fn take_arcs(only_outside: bool, is_wanted: &mut dyn IsWantedArc, each: &mut dyn EachArc) {
     for_each_table(|table, counter| {
